@@ -1,0 +1,133 @@
+//! `no_options`, `blanket_approval`, `no_allow_option`, `option_id_unusable`: the choice among what the agent offers
+//! (contract 4.3, steps 5, 6 and 11).
+
+use super::request::EncodedOptions;
+use super::Offer;
+use crate::decision::{Decision, Kind, OptionKind, Selected};
+use crate::json::{Cursor, JsonStr, Keys, Malformed};
+use crate::Reason;
+
+/// The offered options. They are looked at as they are read, and again to see whether the chosen id is unique; no list
+/// of them is kept, since a frame holds up to half a million.
+pub(super) struct Options<'a> {
+    count: usize,
+    first: Option<Choice<'a>>,
+    allow_once: Option<Choice<'a>>,
+    allow_always: Option<Choice<'a>>,
+    ids: Ids<'a>,
+}
+
+/// Where the ids can be read again.
+pub(super) enum Ids<'a> {
+    None,
+    /// The frame's JSON array, which has been read once and is well-formed.
+    Json(&'a str),
+    /// A host's decoded options.
+    Offers(&'a [Offer<'a>]),
+    /// The ABI's encoding of them.
+    Encoded(EncodedOptions<'a>),
+}
+
+#[derive(Clone, Copy)]
+struct Choice<'a> {
+    id: JsonStr<'a>,
+    kind: Option<OptionKind>,
+    index: usize,
+}
+
+impl<'a> Options<'a> {
+    pub(super) fn none() -> Self {
+        Self { count: 0, first: None, allow_once: None, allow_always: None, ids: Ids::None }
+    }
+
+    /// Takes note of the next option.
+    pub(super) fn push(&mut self, id: JsonStr<'a>, kind: JsonStr<'a>) {
+        let choice = Choice { id, kind: option_kind(kind), index: self.count };
+        self.count += 1;
+        self.first.get_or_insert(choice);
+        match choice.kind {
+            Some(OptionKind::AllowOnce) => self.allow_once.get_or_insert(choice),
+            Some(OptionKind::AllowAlways) => self.allow_always.get_or_insert(choice),
+            _ => return,
+        };
+    }
+
+    /// Says where the ids of the options that were pushed can be read again.
+    pub(super) fn with_ids(self, ids: Ids<'a>) -> Self {
+        Self { ids, ..self }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The first offered allow option of either kind, else the first option; its id is taken as it is.
+    pub(super) fn blanket_approval(&self) -> Decision<'a> {
+        let allow = match (self.allow_once, self.allow_always) {
+            (Some(once), Some(always)) => Some(if once.index < always.index { once } else { always }),
+            (once, always) => once.or(always),
+        };
+        match allow.or(self.first).and_then(Choice::select) {
+            Some(option) => Decision::acp(Kind::Select, Reason::BlanketApproval).with_option(option),
+            None => Decision::acp(Kind::Cancel, Reason::NoOptions),
+        }
+    }
+
+    /// The first `allow_once`, else the first `allow_always`, if its id can only mean this option.
+    pub(super) fn choose(&self) -> Result<Selected<'a>, Reason> {
+        let choice = self.allow_once.or(self.allow_always).ok_or(Reason::NoAllowOption)?;
+        let option = choice.select().ok_or(Reason::OptionIdUnusable)?;
+        if is_blank(&option.id) || !self.ids.hold_once(&option.id) {
+            return Err(Reason::OptionIdUnusable);
+        }
+        Ok(option)
+    }
+}
+
+impl<'a> Choice<'a> {
+    fn select(self) -> Option<Selected<'a>> {
+        Some(Selected { id: self.id.decode()?, kind: self.kind, index: self.index })
+    }
+}
+
+impl Ids<'_> {
+    /// Whether exactly one option has this id.
+    fn hold_once(&self, id: &str) -> bool {
+        let mut found = 0;
+        let read = self.for_each(|other| found += usize::from(other.equals(id)));
+        read.is_ok() && found == 1
+    }
+
+    fn for_each(&self, mut visit: impl FnMut(JsonStr<'_>)) -> Result<(), Malformed> {
+        match self {
+            Ids::None => Ok(()),
+            Ids::Json(array) => Cursor::new(array).array(|cursor| {
+                let mut keys = Keys::new(["optionId"]);
+                cursor.object(|cursor, key| match keys.take(key) {
+                    Some(_) => cursor.string().map(&mut visit),
+                    None => cursor.skip(),
+                })
+            }),
+            Ids::Offers(offers) => {
+                offers.iter().for_each(|offer| visit(JsonStr::plain(offer.option_id)));
+                Ok(())
+            }
+            Ids::Encoded(options) => {
+                options.for_each(|id, _| visit(JsonStr::plain(id)));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Nothing but Unicode White_Space.
+fn is_blank(id: &str) -> bool {
+    id.chars().all(char::is_whitespace)
+}
+
+/// The kind as ACP spells it, after trimming ASCII white space and folding ASCII case; `None` if it is not one of ACP's.
+fn option_kind(kind: JsonStr<'_>) -> Option<OptionKind> {
+    let kind = kind.decode()?;
+    let kind = kind.trim_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r']);
+    OptionKind::ALL.into_iter().find(|k| kind.eq_ignore_ascii_case(k.word()))
+}

@@ -1,0 +1,105 @@
+//! A string of the document, still as it was written.
+
+use std::borrow::Cow;
+
+/// What stands between the quotes, validated but undecoded; or, for a caller that has no JSON, plain text.
+#[derive(Clone, Copy)]
+pub(crate) struct JsonStr<'a> {
+    raw: &'a str,
+    escaped: bool,
+}
+
+impl<'a> JsonStr<'a> {
+    pub(super) fn new(raw: &'a str, escaped: bool) -> Self {
+        Self { raw, escaped }
+    }
+
+    /// Text that is no JSON: every character stands for itself.
+    pub(crate) fn plain(text: &'a str) -> Self {
+        Self::new(text, false)
+    }
+
+    /// The text without copying, when no escape stands in the way.
+    pub(super) fn unescaped(self) -> Option<&'a str> {
+        (!self.escaped).then_some(self.raw)
+    }
+
+    /// The text, or `None` when it holds a lone surrogate and so is no text.
+    pub(crate) fn decode(self) -> Option<Cow<'a, str>> {
+        match self.unescaped() {
+            Some(text) => Some(Cow::Borrowed(text)),
+            None => self.chars().collect::<Option<String>>().map(Cow::Owned),
+        }
+    }
+
+    pub(crate) fn is_text(self) -> bool {
+        !self.escaped || self.chars().all(|c| c.is_some())
+    }
+
+    /// Compares without decoding into a copy. A lone surrogate equals nothing.
+    pub(crate) fn equals(self, text: &str) -> bool {
+        match self.unescaped() {
+            Some(own) => own == text,
+            None => self.chars().eq(text.chars().map(Some)),
+        }
+    }
+
+    pub(super) fn chars(self) -> Chars<'a> {
+        Chars { rest: self.raw, escaped: self.escaped }
+    }
+}
+
+/// The characters of a string; `None` stands for a lone surrogate.
+pub(super) struct Chars<'a> {
+    rest: &'a str,
+    escaped: bool,
+}
+
+impl Chars<'_> {
+    /// Takes the four hex digits of a `\u` escape, which the cursor has checked.
+    fn unit(&mut self) -> u32 {
+        let (digits, rest) = self.rest.split_at(4);
+        self.rest = rest;
+        u32::from_str_radix(digits, 16).unwrap_or(0xD800)
+    }
+
+    fn unicode(&mut self) -> Option<char> {
+        let first = self.unit();
+        if !(0xD800..0xDC00).contains(&first) {
+            return char::from_u32(first);
+        }
+        // A high surrogate counts only with the low one right behind it.
+        let before = self.rest;
+        self.rest = self.rest.strip_prefix("\\u")?;
+        let second = self.unit();
+        if (0xDC00..0xE000).contains(&second) {
+            return char::from_u32(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00));
+        }
+        self.rest = before;
+        None
+    }
+}
+
+impl Iterator for Chars<'_> {
+    type Item = Option<char>;
+
+    fn next(&mut self) -> Option<Option<char>> {
+        let mut chars = self.rest.chars();
+        let c = chars.next()?;
+        self.rest = chars.as_str();
+        if c != '\\' || !self.escaped {
+            return Some(Some(c));
+        }
+        let escape = chars.next()?;
+        self.rest = chars.as_str();
+        Some(match escape {
+            'b' => Some('\u{8}'),
+            'f' => Some('\u{c}'),
+            'n' => Some('\n'),
+            'r' => Some('\r'),
+            't' => Some('\t'),
+            'u' => self.unicode(),
+            itself => Some(itself),
+        })
+    }
+}

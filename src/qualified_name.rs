@@ -1,0 +1,53 @@
+//! `not_mcp_tool`, `invalid_tool_name`, `ambiguous_tool_name`: the strict parser of `mcp__<server>__<tool>`
+//! (contract 4.3, step 8).
+
+use std::borrow::Cow;
+
+use crate::limits::MAX_TOOL_NAME_BYTES;
+use crate::Reason;
+
+pub(crate) const PREFIX: &str = "mcp__";
+const BOUNDARY: &str = "__";
+
+/// A tool name with exactly one boundary between server and tool.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct QualifiedName<'a> {
+    name: Cow<'a, str>,
+    server_len: usize,
+}
+
+impl<'a> QualifiedName<'a> {
+    pub(crate) fn parse(name: Cow<'a, str>) -> Result<Self, Reason> {
+        let server_len = server_len(&name)?;
+        Ok(Self { name, server_len })
+    }
+
+    pub(crate) fn server(&self) -> &str {
+        &self.name[PREFIX.len()..][..self.server_len]
+    }
+
+    pub(crate) fn tool(&self) -> &str {
+        &self.name[PREFIX.len() + self.server_len + BOUNDARY.len()..]
+    }
+}
+
+/// How long the server's half is, if the name is well-formed.
+fn server_len(name: &str) -> Result<usize, Reason> {
+    let rest = name.strip_prefix(PREFIX).ok_or(Reason::NotMcpTool)?;
+    if name.len() > MAX_TOOL_NAME_BYTES {
+        return Err(Reason::InvalidToolName);
+    }
+    let (server, tool) = rest.split_once(BOUNDARY).ok_or(Reason::InvalidToolName)?;
+    if tool.starts_with('_') || tool.contains(BOUNDARY) {
+        return Err(Reason::AmbiguousToolName);
+    }
+    if !is_identifier(server) || !is_identifier(tool) {
+        return Err(Reason::InvalidToolName);
+    }
+    Ok(server.len())
+}
+
+/// Non-empty `[A-Za-z0-9_-]`.
+pub(crate) fn is_identifier(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+}

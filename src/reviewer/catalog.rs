@@ -1,0 +1,134 @@
+//! The catalog: which servers a reviewer may be bound to, and which of their tools are safe with nobody watching
+//! (contract 5.3). Data, checked when it is loaded; a host may replace it.
+
+use std::collections::HashSet;
+
+use once_cell::sync::Lazy;
+
+use super::allowlist::folds_to;
+use crate::config::{ConfigError, Members, Raw};
+use crate::qualified_name::is_identifier;
+
+#[derive(Clone)]
+pub(super) struct Catalog {
+    pub(super) servers: Vec<Server>,
+    pub(super) result_channel: ResultChannel,
+}
+
+#[derive(Clone)]
+pub(super) struct Server {
+    pub(super) id: String,
+    pub(super) auto_approvable: bool,
+    starts_flows: bool,
+    unattended_safe_tools: Vec<String>,
+}
+
+#[derive(Clone)]
+pub(super) struct ResultChannel {
+    pub(super) server: String,
+    pub(super) tools: Vec<String>,
+}
+
+/// The built-in catalog goes through the same reader and checks as a host's.
+const BUILT_IN: &[u8] = br#"{
+  "servers": [
+    {"id": "kcap-review", "auto_approvable": true, "starts_flows": false, "unattended_safe_tools":
+      ["get_pr_summary", "list_pr_files", "get_file_context", "search_context", "list_sessions", "get_transcript"]},
+    {"id": "kcap-sessions", "auto_approvable": true, "starts_flows": false, "unattended_safe_tools":
+      ["search_sessions", "get_session_summary", "get_session_transcript", "get_turn", "list_turns"]},
+    {"id": "kcap-memory", "auto_approvable": false, "starts_flows": false, "unattended_safe_tools": []},
+    {"id": "kcap-flows", "auto_approvable": false, "starts_flows": true, "unattended_safe_tools": []}
+  ],
+  "result_channel": {"server": "kcap-flow-result", "tools": ["submit_review_result"]}
+}"#;
+
+impl Catalog {
+    pub(super) fn built_in() -> &'static Catalog {
+        static CATALOG: Lazy<Catalog> = Lazy::new(|| {
+            let members = Members::of_document(BUILT_IN).and_then(|members| Catalog::read(&members, ""));
+            members.unwrap_or_else(|error| panic!("the built-in catalog is broken: {error}"))
+        });
+        &CATALOG
+    }
+
+    /// Reads and checks a catalog; `path` is where it stands in the config.
+    pub(super) fn read(members: &Members<'_>, path: &str) -> Result<Self, ConfigError> {
+        members.only(path, &["servers", "result_channel"])?;
+        let list = members.require(path, "servers", "array of objects", Raw::elements)?;
+        let mut servers = Vec::with_capacity(list.len());
+        for (index, server) in list.into_iter().enumerate() {
+            let place = format!("{path}servers[{index}]");
+            let members = server.members().ok_or_else(|| ConfigError::wrong_type(&place, server, "object"))?;
+            servers.push(Server::read(&members, &format!("{place}."))?);
+        }
+        let channel = members.require(path, "result_channel", "object", Raw::members)?;
+        let result_channel = ResultChannel::read(&channel, &format!("{path}result_channel."))?;
+        let catalog = Self { servers, result_channel };
+        catalog.check(path)?;
+        Ok(catalog)
+    }
+
+    /// Whether the exact name is classified as unattended-safe on one of the bound servers.
+    pub(super) fn is_unattended_safe(&self, tool: &str, bound: &[String]) -> bool {
+        let mut servers = self.servers.iter().filter(|server| bound.contains(&server.id));
+        servers.any(|server| server.unattended_safe_tools.iter().any(|safe| safe == tool))
+    }
+
+    /// The invariants.
+    fn check(&self, path: &str) -> Result<(), ConfigError> {
+        let broken = |rule| Err(ConfigError::rule(path.trim_end_matches('.'), rule));
+        let channel = &self.result_channel;
+        let ids = || self.servers.iter().map(|server| &server.id).chain([&channel.server]);
+        let tools = || self.servers.iter().flat_map(|server| &server.unattended_safe_tools).chain(&channel.tools);
+
+        if !ids().chain(tools()).all(|name| is_identifier(name)) {
+            return broken("ids and tools must be non-empty and hold only letters, digits, _ and -");
+        }
+        if self.servers.iter().any(|server| folds_to(&server.id, &channel.server)) {
+            return broken("the result channel's server must not be among the servers");
+        }
+        let mut folded = HashSet::new();
+        if !ids().all(|id| folded.insert(id.to_ascii_lowercase().replace('-', "_"))) {
+            return broken("two server ids are the same but for case, - and _");
+        }
+        let mut seen = HashSet::new();
+        if !tools().all(|tool| seen.insert(tool)) {
+            return broken("a tool is listed twice");
+        }
+        for server in &self.servers {
+            let is_classified = !server.unattended_safe_tools.is_empty();
+            if server.auto_approvable && server.starts_flows {
+                return broken("an auto-approvable server must not start flows");
+            }
+            if server.auto_approvable && !is_classified {
+                return broken("an auto-approvable server needs unattended-safe tools");
+            }
+            if !server.auto_approvable && is_classified {
+                return broken("only an auto-approvable server can have unattended-safe tools");
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Server {
+    fn read(members: &Members<'_>, path: &str) -> Result<Self, ConfigError> {
+        members.only(path, &["id", "auto_approvable", "starts_flows", "unattended_safe_tools"])?;
+        Ok(Self {
+            id: members.require(path, "id", "string", Raw::string)?,
+            auto_approvable: members.require(path, "auto_approvable", "boolean", Raw::boolean)?,
+            starts_flows: members.require(path, "starts_flows", "boolean", Raw::boolean)?,
+            unattended_safe_tools: members.require(path, "unattended_safe_tools", "array of strings", Raw::strings)?,
+        })
+    }
+}
+
+impl ResultChannel {
+    fn read(members: &Members<'_>, path: &str) -> Result<Self, ConfigError> {
+        members.only(path, &["server", "tools"])?;
+        Ok(Self {
+            server: members.require(path, "server", "string", Raw::string)?,
+            tools: members.require(path, "tools", "array of strings", Raw::strings)?,
+        })
+    }
+}
