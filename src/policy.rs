@@ -1,6 +1,6 @@
 //! Where the policies meet: a config selects one, and is compiled into it.
 
-use crate::config::{unusable, ConfigError, Members, Raw};
+use crate::config::{self, ConfigError, Members, Raw};
 use crate::decision::Decision;
 use crate::fault;
 use crate::injected::{Injected, Request};
@@ -92,7 +92,7 @@ impl Policy {
     /// What a caught panic is answered with under this policy.
     #[cfg(feature = "abi")]
     pub(crate) fn internal_error(&self) -> Decision<'static> {
-        unusable(matches!(self.engine, Engine::Reviewer(_)), Reason::InternalError)
+        config::unusable(matches!(self.engine, Engine::Reviewer(_)), Reason::InternalError)
     }
 }
 
@@ -105,9 +105,9 @@ fn is_unattended(members: &Members<'_>) -> bool {
 
 /// What a caught panic is answered with under a config that is used once.
 #[cfg(feature = "abi")]
-pub(crate) fn internal_error(config: &[u8]) -> Decision<'static> {
-    let unattended = Members::of_document(config).is_ok_and(|members| is_unattended(&members));
-    unusable(unattended, Reason::InternalError)
+pub(crate) fn internal_error(document: &[u8]) -> Decision<'static> {
+    let unattended = Members::of_document(document).is_ok_and(|members| is_unattended(&members));
+    config::unusable(unattended, Reason::InternalError)
 }
 
 /// Decides one request under a config that is used once: the decision JSON.

@@ -37,14 +37,20 @@ fn server_len(name: &str) -> Result<usize, Reason> {
     if name.len() > MAX_TOOL_NAME_BYTES {
         return Err(Reason::InvalidToolName);
     }
-    let (server, tool) = rest.split_once(BOUNDARY).ok_or(Reason::InvalidToolName)?;
-    if tool.starts_with('_') || tool.contains(BOUNDARY) {
+    let server_len = boundary(rest).ok_or(Reason::InvalidToolName)?;
+    let (server, tool) = (&rest[..server_len], &rest[server_len + BOUNDARY.len()..]);
+    if tool.starts_with('_') || boundary(tool).is_some() {
         return Err(Reason::AmbiguousToolName);
     }
     if !is_identifier(server) || !is_identifier(tool) {
         return Err(Reason::InvalidToolName);
     }
-    Ok(server.len())
+    Ok(server_len)
+}
+
+/// Where the first `__` begins.
+fn boundary(text: &str) -> Option<usize> {
+    text.as_bytes().windows(BOUNDARY.len()).position(|pair| pair == BOUNDARY.as_bytes())
 }
 
 /// Non-empty `[A-Za-z0-9_-]`.

@@ -5,6 +5,8 @@
 mod call;
 mod config;
 mod dialect;
+#[cfg(feature = "abi")]
+mod encoded;
 mod evidence;
 mod frame;
 mod identity;
@@ -60,8 +62,9 @@ impl Injected {
     }
 
     /// Decides a request in the ABI's flat encoding.
+    #[cfg(feature = "abi")]
     pub(crate) fn decide_encoded<'a>(&self, request: &'a [u8], trace: &mut impl Trace) -> Decision<'a> {
-        match request::decode(request, self.dialect) {
+        match encoded::decode(request, self.dialect) {
             Ok(request) => self.evaluate(request, trace),
             Err(reason) => Decision::acp(Kind::Ask, reason),
         }

@@ -1,7 +1,8 @@
 //! `no_options`, `blanket_approval`, `no_allow_option`, `option_id_unusable`: the choice among what the agent offers
 //! (contract 4.3, steps 5, 6 and 11).
 
-use super::request::EncodedOptions;
+#[cfg(feature = "abi")]
+use super::encoded::EncodedOptions;
 use super::Offer;
 use crate::decision::{Decision, Kind, OptionKind, Selected};
 use crate::json::{Cursor, JsonStr, Keys, Malformed};
@@ -25,6 +26,7 @@ pub(super) enum Ids<'a> {
     /// A host's decoded options.
     Offers(&'a [Offer<'a>]),
     /// The ABI's encoding of them.
+    #[cfg(feature = "abi")]
     Encoded(EncodedOptions<'a>),
 }
 
@@ -112,6 +114,7 @@ impl Ids<'_> {
                 offers.iter().for_each(|offer| visit(JsonStr::plain(offer.option_id)));
                 Ok(())
             }
+            #[cfg(feature = "abi")]
             Ids::Encoded(options) => {
                 options.for_each(|id, _| visit(JsonStr::plain(id)));
                 Ok(())
@@ -128,6 +131,6 @@ fn is_blank(id: &str) -> bool {
 /// The kind as ACP spells it, after trimming ASCII white space and folding ASCII case; `None` if it is not one of ACP's.
 fn option_kind(kind: JsonStr<'_>) -> Option<OptionKind> {
     let kind = kind.decode()?;
-    let kind = kind.trim_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r']);
-    OptionKind::ALL.into_iter().find(|k| kind.eq_ignore_ascii_case(k.word()))
+    let named = |kind: &str| OptionKind::ALL.into_iter().find(|k| kind.eq_ignore_ascii_case(k.word()));
+    named(&kind).or_else(|| named(kind.trim_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r'])))
 }

@@ -256,36 +256,29 @@ fn escape(bytes: &[u8], at: usize) -> Result<usize, Malformed> {
     }
 }
 
+const WORD: usize = 8;
+const BLOCK: usize = 64;
+
 /// The next quote, backslash or control character at or behind `at`, or the end.
 #[inline]
-fn special(bytes: &[u8], mut at: usize) -> usize {
-    const WORD: usize = 8;
-    const BLOCK: usize = 64;
+fn special(bytes: &[u8], at: usize) -> usize {
+    let rest = &bytes[at..];
     // Most strings end within a few words; only long text is worth the blocks.
-    for _ in 0..BLOCK / WORD {
-        let Some(word) = bytes.get(at..at + WORD) else { return short(bytes, at) };
-        if let Some(offset) = special_in_word(word) {
-            return at + offset;
+    let (words, _) = rest.as_chunks::<WORD>();
+    for (index, word) in words.iter().take(BLOCK / WORD).enumerate() {
+        if let Some(offset) = special_in_word(*word) {
+            return at + index * WORD + offset;
         }
-        at += WORD;
     }
-    while let Some(block) = bytes.get(at..at + BLOCK) {
-        // No early exit, so that the compiler can look at many bytes at once.
-        if block.iter().fold(false, |found, &b| found | is_special(b)) {
-            break;
-        }
-        at += BLOCK;
-    }
-    while let Some(word) = bytes.get(at..at + WORD) {
-        if let Some(offset) = special_in_word(word) {
-            return at + offset;
-        }
-        at += WORD;
-    }
-    short(bytes, at)
+    special_in_long_text(bytes, at + words.len().min(BLOCK / WORD) * WORD)
 }
 
-fn short(bytes: &[u8], at: usize) -> usize {
+#[inline(never)]
+fn special_in_long_text(bytes: &[u8], at: usize) -> usize {
+    // No early exit inside a block, so that the compiler looks at many bytes at once.
+    let (blocks, _) = bytes[at..].as_chunks::<BLOCK>();
+    let clean = blocks.iter().take_while(|block| !block.iter().fold(false, |found, &b| found | is_special(b))).count();
+    let at = at + clean * BLOCK;
     bytes[at..].iter().position(|&b| is_special(b)).map_or(bytes.len(), |offset| at + offset)
 }
 
@@ -293,19 +286,17 @@ fn is_special(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'"') | (byte == b'\\')
 }
 
-/// The first special byte among eight. Each test below sets the high bit of the bytes that meet it; a byte behind the
-/// first one can be marked wrongly by a borrow, the first one can't.
+/// The first special byte among eight. The tests set the high bit of each byte that meets them; a byte behind the first
+/// one can be marked wrongly by a borrow, the first one can't.
 #[inline]
-fn special_in_word(word: &[u8]) -> Option<usize> {
+fn special_in_word(word: [u8; WORD]) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    let word = u64::from_le_bytes(word.try_into().ok()?);
-    let control = word.wrapping_sub(ONES * 0x20) & !word;
-    let quote = word ^ (ONES * b'"' as u64);
-    let quote = quote.wrapping_sub(ONES) & !quote;
-    let backslash = word ^ (ONES * b'\\' as u64);
-    let backslash = backslash.wrapping_sub(ONES) & !backslash;
-    let found = (control | quote | backslash) & HIGH;
+    const HIGH: u64 = 0x80 * ONES;
+    let word = u64::from_le_bytes(word);
+    // Flipping 0x02 takes the quote (0x22) to 0x20 and no other printable below 0x21: one test for both.
+    let control_or_quote = (word ^ (0x02 * ONES)).wrapping_sub(0x21 * ONES);
+    let backslash = (word ^ (b'\\' as u64 * ONES)).wrapping_sub(ONES);
+    let found = (control_or_quote | backslash) & !word & HIGH;
     (found != 0).then(|| found.trailing_zeros() as usize / 8)
 }
 

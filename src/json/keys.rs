@@ -17,33 +17,32 @@ impl<const N: usize> Keys<N> {
 
     /// The index of `key` among the names at its first appearance. Duplicates and rivals are noted and give `None`,
     /// like every key that is not on the path.
+    // Inlined, so that the names are constants where keys are compared: this runs for each key of each object on the path.
+    #[inline(always)]
     pub(crate) fn take(&mut self, key: JsonStr<'_>) -> Option<usize> {
-        let index = match key.unescaped() {
-            Some(text) if text.is_ascii() => {
-                // Nearly every key: a spelling can only be a rival if it is as long.
-                let index = self.names.iter().position(|n| n.len() == text.len() && text.eq_ignore_ascii_case(n))?;
-                if text != self.names[index] {
-                    self.clash = true;
-                    return None;
-                }
-                index
+        if let Some(text) = key.unescaped() {
+            if let Some(index) = self.names.iter().position(|name| text == *name) {
+                let bit = 1 << index;
+                self.clash |= self.seen & bit != 0;
+                self.seen |= bit;
+                return Some(index).filter(|_| !self.clash);
             }
-            _ => {
-                let index = self.names.iter().position(|n| folds_to(key, n))?;
-                if !key.equals(self.names[index]) {
-                    self.clash = true;
-                    return None;
-                }
-                index
+            // A rival in ASCII is as long as its name.
+            if text.is_ascii() && self.names.iter().all(|name| text.len() != name.len()) {
+                return None;
             }
-        };
-        let bit = 1 << index;
-        if self.seen & bit != 0 {
-            self.clash = true;
-            return None;
         }
+        self.take_odd(key)
+    }
+
+    /// For a key that is escaped, not ASCII, or as long as a name but another.
+    #[cold]
+    fn take_odd(&mut self, key: JsonStr<'_>) -> Option<usize> {
+        let index = self.names.iter().position(|name| folds_to(key, name))?;
+        let bit = 1 << index;
+        self.clash |= self.seen & bit != 0 || !key.equals(self.names[index]);
         self.seen |= bit;
-        Some(index)
+        Some(index).filter(|_| !self.clash)
     }
 
     /// Whether a duplicate or a rival spelling was seen.
