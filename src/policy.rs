@@ -1,6 +1,8 @@
 //! Where the policies meet: a config selects one, and is compiled into it.
 
-use crate::config::{self, ConfigError, Members, Raw};
+#[cfg(feature = "abi")]
+use crate::config::unusable;
+use crate::config::{ConfigError, Members, Raw};
 use crate::decision::Decision;
 use crate::fault;
 use crate::injected::{Injected, Request};
@@ -92,7 +94,7 @@ impl Policy {
     /// What a caught panic is answered with under this policy.
     #[cfg(feature = "abi")]
     pub(crate) fn internal_error(&self) -> Decision<'static> {
-        config::unusable(matches!(self.engine, Engine::Reviewer(_)), Reason::InternalError)
+        unusable(matches!(self.engine, Engine::Reviewer(_)), Reason::InternalError)
     }
 }
 
@@ -107,7 +109,7 @@ fn is_unattended(members: &Members<'_>) -> bool {
 #[cfg(feature = "abi")]
 pub(crate) fn internal_error(document: &[u8]) -> Decision<'static> {
     let unattended = Members::of_document(document).is_ok_and(|members| is_unattended(&members));
-    config::unusable(unattended, Reason::InternalError)
+    unusable(unattended, Reason::InternalError)
 }
 
 /// Decides one request under a config that is used once: the decision JSON.

@@ -65,12 +65,12 @@ fn try_decode(bytes: &[u8]) -> Option<(PermissionRequest<'_>, bool)> {
     };
 
     let encoded = EncodedOptions { table, texts: texts.0 };
-    let mut options = Options::none();
+    let mut options = Options::default();
     let rest = encoded.for_each(|id, kind| options.push(JsonStr::plain(id), JsonStr::plain(kind)))?;
     if !rest.is_empty() {
         return None;
     }
-    let options = options.with_ids(Ids::Encoded(encoded));
+    options.set_ids(Ids::Encoded(encoded));
     Some((PermissionRequest { call, options }, has(layout::META_AMBIGUOUS)))
 }
 

@@ -80,7 +80,7 @@ struct Members<'a> {
     any: bool,
     call: Option<ObjectOr<Call<'a>>>,
     subject: Option<Subject<'a>>,
-    options: Option<Options<'a>>,
+    options: Options<'a>,
     unusable: bool,
 }
 
@@ -118,7 +118,7 @@ impl<'a> Members<'a> {
         match member {
             0 => self.call = Some(read_call(cursor, dialect, &mut self.unusable)?),
             1 => self.subject = Some(read_subject(cursor, dialect, &mut self.unusable)?),
-            _ => self.options = Some(read_options(cursor, &mut self.unusable)?),
+            _ => read_options(cursor, &mut self.options, &mut self.unusable)?,
         }
         Ok(())
     }
@@ -138,8 +138,7 @@ impl<'a> Members<'a> {
             ) => (call, "v2"),
             _ => return None,
         };
-        let options = self.options.unwrap_or_else(Options::none);
-        Some((PermissionRequest { call, options }, version))
+        Some((PermissionRequest { call, options: self.options }, version))
     }
 }
 
@@ -188,14 +187,13 @@ fn read_call<'a>(
     Ok(ObjectOr::Object(call))
 }
 
-fn read_options<'a>(cursor: &mut Cursor<'a>, unusable: &mut bool) -> Result<Options<'a>, Malformed> {
-    let mut options = Options::none();
+fn read_options<'a>(cursor: &mut Cursor<'a>, options: &mut Options<'a>, unusable: &mut bool) -> Result<(), Malformed> {
     match cursor.token() {
         Some(b'[') => {}
-        Some(b'n') => return cursor.skip().map(|()| options),
+        Some(b'n') => return cursor.skip(),
         _ => {
             *unusable = true;
-            return cursor.skip().map(|()| options);
+            return cursor.skip();
         }
     }
     let array = cursor.slice(|cursor| {
@@ -223,5 +221,6 @@ fn read_options<'a>(cursor: &mut Cursor<'a>, unusable: &mut bool) -> Result<Opti
             Ok(())
         })
     })?;
-    Ok(options.with_ids(Ids::Json(array)))
+    options.set_ids(Ids::Json(array));
+    Ok(())
 }

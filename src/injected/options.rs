@@ -8,8 +8,9 @@ use crate::decision::{Decision, Kind, OptionKind, Selected};
 use crate::json::{Cursor, JsonStr, Keys, Malformed};
 use crate::Reason;
 
-/// The offered options. They are looked at as they are read, and again to see whether the chosen id is unique; no list
-/// of them is kept, since a frame holds up to half a million.
+/// The offered options. They are looked at as they are read; no list of them is kept, since a frame holds up to half a
+/// million.
+#[derive(Default)]
 pub(super) struct Options<'a> {
     count: usize,
     first: Option<Choice<'a>>,
@@ -19,7 +20,9 @@ pub(super) struct Options<'a> {
 }
 
 /// Where the ids can be read again.
+#[derive(Default)]
 pub(super) enum Ids<'a> {
+    #[default]
     None,
     /// The frame's JSON array, which has been read once and is well-formed.
     Json(&'a str),
@@ -35,16 +38,17 @@ struct Choice<'a> {
     id: JsonStr<'a>,
     kind: Option<OptionKind>,
     index: usize,
+    /// Whether a later option has the same id.
+    repeated: bool,
 }
 
 impl<'a> Options<'a> {
-    pub(super) fn none() -> Self {
-        Self { count: 0, first: None, allow_once: None, allow_always: None, ids: Ids::None }
-    }
-
     /// Takes note of the next option.
     pub(super) fn push(&mut self, id: JsonStr<'a>, kind: JsonStr<'a>) {
-        let choice = Choice { id, kind: option_kind(kind), index: self.count };
+        for earlier in [&mut self.allow_once, &mut self.allow_always].into_iter().flatten() {
+            earlier.repeated |= id.equals_str(earlier.id);
+        }
+        let choice = Choice { id, kind: option_kind(kind), index: self.count, repeated: false };
         self.count += 1;
         self.first.get_or_insert(choice);
         match choice.kind {
@@ -55,8 +59,8 @@ impl<'a> Options<'a> {
     }
 
     /// Says where the ids of the options that were pushed can be read again.
-    pub(super) fn with_ids(self, ids: Ids<'a>) -> Self {
-        Self { ids, ..self }
+    pub(super) fn set_ids(&mut self, ids: Ids<'a>) {
+        self.ids = ids;
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -79,10 +83,20 @@ impl<'a> Options<'a> {
     pub(super) fn choose(&self) -> Result<Selected<'a>, Reason> {
         let choice = self.allow_once.or(self.allow_always).ok_or(Reason::NoAllowOption)?;
         let option = choice.select().ok_or(Reason::OptionIdUnusable)?;
-        if is_blank(&option.id) || !self.ids.hold_once(&option.id) {
+        if is_blank(&option.id) || choice.repeated || self.stands_before(&choice) {
             return Err(Reason::OptionIdUnusable);
         }
         Ok(option)
+    }
+
+    /// Whether an option before `choice` has the same id. The choice is nearly always among the first two, and then no
+    /// id has to be read again.
+    fn stands_before(&self, choice: &Choice<'a>) -> bool {
+        match (choice.index, &self.first) {
+            (0, _) => false,
+            (1, Some(first)) => first.id.equals_str(choice.id),
+            _ => self.ids.hold_before(choice),
+        }
     }
 }
 
@@ -93,11 +107,14 @@ impl<'a> Choice<'a> {
 }
 
 impl Ids<'_> {
-    /// Whether exactly one option has this id.
-    fn hold_once(&self, id: &str) -> bool {
-        let mut found = 0;
-        let read = self.for_each(|other| found += usize::from(other.equals(id)));
-        read.is_ok() && found == 1
+    /// Whether an option before `choice` has its id; if the ids can't be read, it may be so.
+    fn hold_before(&self, choice: &Choice<'_>) -> bool {
+        let (mut index, mut found) = (0, false);
+        let read = self.for_each(|id| {
+            found |= index < choice.index && id.equals_str(choice.id);
+            index += 1;
+        });
+        found || read.is_err() || index <= choice.index
     }
 
     fn for_each(&self, mut visit: impl FnMut(JsonStr<'_>)) -> Result<(), Malformed> {
@@ -130,7 +147,10 @@ fn is_blank(id: &str) -> bool {
 
 /// The kind as ACP spells it, after trimming ASCII white space and folding ASCII case; `None` if it is not one of ACP's.
 fn option_kind(kind: JsonStr<'_>) -> Option<OptionKind> {
+    if let Some(kind) = OptionKind::ALL.into_iter().find(|known| kind.equals(known.word())) {
+        return Some(kind);
+    }
     let kind = kind.decode()?;
-    let named = |kind: &str| OptionKind::ALL.into_iter().find(|k| kind.eq_ignore_ascii_case(k.word()));
-    named(&kind).or_else(|| named(kind.trim_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r'])))
+    let kind = kind.trim_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r']);
+    OptionKind::ALL.into_iter().find(|known| kind.eq_ignore_ascii_case(known.word()))
 }

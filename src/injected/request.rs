@@ -60,10 +60,11 @@ impl<'a> Request<'a> {
                 }),
             },
         };
-        let mut options = Options::none();
+        let mut options = Options::default();
         for offer in self.options {
             options.push(JsonStr::plain(offer.option_id), JsonStr::plain(offer.kind));
         }
-        PermissionRequest { call, options: options.with_ids(Ids::Offers(self.options)) }
+        options.set_ids(Ids::Offers(self.options));
+        PermissionRequest { call, options }
     }
 }

@@ -39,17 +39,23 @@ impl<'a> Cursor<'a> {
     }
 
     /// The first byte of the next token, white space skipped; `None` at the end.
+    #[inline(always)]
     pub(crate) fn token(&mut self) -> Option<u8> {
-        let bytes = self.text.as_bytes();
-        while let Some(&byte) = bytes.get(self.at) {
-            if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
-                return Some(byte);
-            }
-            self.at += 1;
+        match self.text.as_bytes().get(self.at) {
+            Some(&byte) if byte > b' ' => Some(byte),
+            _ => self.token_behind_space(),
         }
-        None
     }
 
+    #[cold]
+    fn token_behind_space(&mut self) -> Option<u8> {
+        let rest = &self.text.as_bytes()[self.at..];
+        let space = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
+        self.at += space;
+        rest.get(space).copied()
+    }
+
+    #[inline(always)]
     fn expect(&mut self, byte: u8) -> Result<(), Malformed> {
         match self.token() {
             Some(found) if found == byte => {
@@ -189,21 +195,27 @@ impl<'a> Cursor<'a> {
         self.expect(b'"')?;
         let bytes = self.text.as_bytes();
         let start = self.at;
-        let mut escaped = false;
-        let mut at = start;
+        let end = special(bytes, start);
+        if bytes.get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Ok(JsonStr::new(&bytes[start..end], false));
+        }
+        self.string_with_escapes(start, end)
+    }
+
+    /// Goes on at the first special byte of a string, which is no quote.
+    #[inline(never)]
+    fn string_with_escapes(&mut self, start: usize, mut at: usize) -> Result<JsonStr<'a>, Malformed> {
+        let bytes = self.text.as_bytes();
         loop {
-            at = special(bytes, at);
             match bytes.get(at) {
                 Some(b'"') => break,
-                Some(b'\\') => {
-                    escaped = true;
-                    at = escape(bytes, at)?;
-                }
+                Some(b'\\') => at = special(bytes, escape(bytes, at)?),
                 _ => return Err(Malformed),
             }
         }
         self.at = at + 1;
-        Ok(JsonStr::new(&self.text[start..at], escaped))
+        Ok(JsonStr::new(&bytes[start..at], true))
     }
 
     fn literal(&mut self, word: &str) -> Result<(), Malformed> {
@@ -260,25 +272,28 @@ const WORD: usize = 8;
 const BLOCK: usize = 64;
 
 /// The next quote, backslash or control character at or behind `at`, or the end.
-#[inline]
+#[inline(always)]
 fn special(bytes: &[u8], at: usize) -> usize {
-    let rest = &bytes[at..];
-    // Most strings end within a few words; only long text is worth the blocks.
-    let (words, _) = rest.as_chunks::<WORD>();
-    for (index, word) in words.iter().take(BLOCK / WORD).enumerate() {
-        if let Some(offset) = special_in_word(*word) {
-            return at + index * WORD + offset;
-        }
+    // Half of all strings end within the first word.
+    match bytes[at..].first_chunk().and_then(|word| special_in_word(*word)) {
+        Some(offset) => at + offset,
+        None => special_further_on(bytes, at),
     }
-    special_in_long_text(bytes, at + words.len().min(BLOCK / WORD) * WORD)
 }
 
 #[inline(never)]
-fn special_in_long_text(bytes: &[u8], at: usize) -> usize {
+fn special_further_on(bytes: &[u8], mut at: usize) -> usize {
+    // Most of the others end within a few words; only long text is worth the blocks.
+    for word in bytes[at..].as_chunks().0.iter().take(BLOCK / WORD) {
+        if let Some(offset) = special_in_word(*word) {
+            return at + offset;
+        }
+        at += WORD;
+    }
     // No early exit inside a block, so that the compiler looks at many bytes at once.
     let (blocks, _) = bytes[at..].as_chunks::<BLOCK>();
-    let clean = blocks.iter().take_while(|block| !block.iter().fold(false, |found, &b| found | is_special(b))).count();
-    let at = at + clean * BLOCK;
+    at +=
+        BLOCK * blocks.iter().take_while(|block| !block.iter().fold(false, |found, &b| found | is_special(b))).count();
     bytes[at..].iter().position(|&b| is_special(b)).map_or(bytes.len(), |offset| at + offset)
 }
 
@@ -288,7 +303,7 @@ fn is_special(byte: u8) -> bool {
 
 /// The first special byte among eight. The tests set the high bit of each byte that meets them; a byte behind the first
 /// one can be marked wrongly by a borrow, the first one can't.
-#[inline]
+#[inline(always)]
 fn special_in_word(word: [u8; WORD]) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x80 * ONES;

@@ -21,21 +21,21 @@ impl<const N: usize> Keys<N> {
     #[inline(always)]
     pub(crate) fn take(&mut self, key: JsonStr<'_>) -> Option<usize> {
         if let Some(text) = key.unescaped() {
-            if let Some(index) = self.names.iter().position(|name| text == *name) {
+            if let Some(index) = self.names.iter().position(|name| text == name.as_bytes()) {
                 let bit = 1 << index;
                 self.clash |= self.seen & bit != 0;
                 self.seen |= bit;
                 return Some(index).filter(|_| !self.clash);
             }
-            // A rival in ASCII is as long as its name.
-            if text.is_ascii() && self.names.iter().all(|name| text.len() != name.len()) {
+            // Nearly every other key: in ASCII, and in no case a name.
+            if text.is_ascii() && !self.names.iter().any(|name| text.eq_ignore_ascii_case(name.as_bytes())) {
                 return None;
             }
         }
         self.take_odd(key)
     }
 
-    /// For a key that is escaped, not ASCII, or as long as a name but another.
+    /// For a key that is escaped, not ASCII, or a name in another case.
     #[cold]
     fn take_odd(&mut self, key: JsonStr<'_>) -> Option<usize> {
         let index = self.names.iter().position(|name| folds_to(key, name))?;

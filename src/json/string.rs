@@ -3,32 +3,35 @@
 use std::borrow::Cow;
 
 /// What stands between the quotes, validated but undecoded; or, for a caller that has no JSON, plain text.
+///
+/// It is kept as bytes: most strings are only compared, and cutting a `str` would check its ends each time.
 #[derive(Clone, Copy)]
 pub(crate) struct JsonStr<'a> {
-    raw: &'a str,
+    raw: &'a [u8],
     escaped: bool,
 }
 
 impl<'a> JsonStr<'a> {
-    pub(super) fn new(raw: &'a str, escaped: bool) -> Self {
+    pub(super) fn new(raw: &'a [u8], escaped: bool) -> Self {
         Self { raw, escaped }
     }
 
     /// Text that is no JSON: every character stands for itself.
     pub(crate) fn plain(text: &'a str) -> Self {
-        Self::new(text, false)
+        Self::new(text.as_bytes(), false)
     }
 
-    /// The text without copying, when no escape stands in the way.
-    pub(super) fn unescaped(self) -> Option<&'a str> {
+    /// The text's bytes, when no escape stands in the way.
+    pub(super) fn unescaped(self) -> Option<&'a [u8]> {
         (!self.escaped).then_some(self.raw)
     }
 
     /// The text, or `None` when it holds a lone surrogate and so is no text.
     pub(crate) fn decode(self) -> Option<Cow<'a, str>> {
-        match self.unescaped() {
-            Some(text) => Some(Cow::Borrowed(text)),
-            None => self.chars().collect::<Option<String>>().map(Cow::Owned),
+        if self.escaped {
+            self.chars().collect::<Option<String>>().map(Cow::Owned)
+        } else {
+            simdutf8::basic::from_utf8(self.raw).ok().map(Cow::Borrowed)
         }
     }
 
@@ -39,13 +42,22 @@ impl<'a> JsonStr<'a> {
     /// Compares without decoding into a copy. A lone surrogate equals nothing.
     pub(crate) fn equals(self, text: &str) -> bool {
         match self.unescaped() {
-            Some(own) => own == text,
+            Some(own) => own == text.as_bytes(),
             None => self.chars().eq(text.chars().map(Some)),
         }
     }
 
+    /// As [`JsonStr::equals`], for two strings of documents.
+    pub(crate) fn equals_str(self, other: JsonStr<'_>) -> bool {
+        match (self.unescaped(), other.unescaped()) {
+            (Some(own), Some(other)) => own == other,
+            _ => self.chars().eq(other.chars()),
+        }
+    }
+
     pub(super) fn chars(self) -> Chars<'a> {
-        Chars { rest: self.raw, escaped: self.escaped }
+        // The document is UTF-8 and a quote cuts no character, so there is always text.
+        Chars { rest: simdutf8::basic::from_utf8(self.raw).unwrap_or_default(), escaped: self.escaped }
     }
 }
 
