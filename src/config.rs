@@ -25,6 +25,7 @@ enum Problem {
     TooLarge,
     Syntax { line: usize, column: usize },
     Type { found: &'static str, expected: &'static str },
+    Missing { expected: &'static str },
     UnknownKey,
     DuplicateKey,
     Rule(&'static str),
@@ -75,6 +76,7 @@ impl fmt::Display for ConfigError {
                 write!(f, "the config is not one strict JSON object: line {line}, column {column}")
             }
             Problem::Type { found, expected } => write!(f, "found {found}, expected {expected}"),
+            Problem::Missing { expected } => write!(f, "missing, expected {expected}"),
             Problem::UnknownKey => f.write_str("unknown key"),
             Problem::DuplicateKey => f.write_str("duplicate key"),
             Problem::Rule(rule) => f.write_str(rule),
@@ -98,6 +100,12 @@ pub(crate) fn unusable(unattended: bool, reason: Reason) -> Decision<'static> {
 pub(crate) struct Raw<'a>(&'a str);
 
 impl<'a> Raw<'a> {
+    /// A document of any type.
+    pub(crate) fn of_document(document: &'a [u8]) -> Option<Self> {
+        let text = json::text(document, MAX_DOCUMENT_BYTES).ok()?;
+        serde_json::from_str::<&RawValue>(text).ok().map(|raw| Raw(raw.get()))
+    }
+
     pub(crate) fn is_null(self) -> bool {
         self.0 == "null"
     }
@@ -116,7 +124,11 @@ impl<'a> Raw<'a> {
     }
 
     pub(crate) fn boolean(self) -> Option<bool> {
-        serde_json::from_str(self.0).ok()
+        match self.0 {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
     }
 
     /// The integer, if it is written as one and fits into 64 bits.
@@ -137,7 +149,7 @@ impl<'a> Raw<'a> {
         serde_json::from_str(self.0).ok()
     }
 
-    fn type_name(self) -> &'static str {
+    pub(crate) fn type_name(self) -> &'static str {
         match self.0.as_bytes().first() {
             Some(b'"') if self.string().is_none() => "a string with a lone surrogate",
             Some(b'"') => "string",
@@ -164,7 +176,7 @@ impl<'a> Members<'a> {
         let text = json::text(config, MAX_DOCUMENT_BYTES).map_err(|_| ConfigError::new("", Problem::Encoding))?;
         serde_json::from_str(text).map_err(|error| {
             // Only the place: the error's own text can hold a value.
-            ConfigError::new("", Problem::Syntax { line: error.line(), column: error.column() })
+            ConfigError::new("", Problem::Syntax { line: error.line(), column: error.column().max(1) })
         })
     }
 
@@ -182,10 +194,12 @@ impl<'a> Members<'a> {
         self.all(key).find(|value| !value.is_null())
     }
 
-    pub(crate) fn has_duplicates(&self) -> bool {
-        let mut keys: Vec<_> = self.0.iter().map(|(key, _)| key).collect();
-        keys.sort_unstable();
-        keys.windows(2).any(|pair| pair[0] == pair[1])
+    /// Refuses duplicates, whatever the keys are.
+    pub(crate) fn no_duplicates(&self, path: &str) -> Result<(), ConfigError> {
+        match duplicate(self.iter().map(|(key, _)| key)) {
+            Some(key) => Err(ConfigError::new(format!("{path}{}", printable(key)), Problem::DuplicateKey)),
+            None => Ok(()),
+        }
     }
 
     /// Refuses keys that are not among `known`, and duplicates. `path` is put before the key in an error.
@@ -227,19 +241,23 @@ impl<'a> Members<'a> {
         expected: &'static str,
         read: impl FnOnce(Raw<'a>) -> Option<T>,
     ) -> Result<T, ConfigError> {
-        let value = self.get(key).unwrap_or(Raw("null"));
-        read(value).ok_or_else(|| ConfigError::wrong_type(format!("{path}{key}"), value, expected))
+        let place = || format!("{path}{key}");
+        let value = self.get(key).ok_or_else(|| ConfigError::new(place(), Problem::Missing { expected }))?;
+        read(value).ok_or_else(|| ConfigError::wrong_type(place(), value, expected))
     }
+}
+
+/// A text that is among the others twice.
+pub(crate) fn duplicate<'a>(texts: impl Iterator<Item = &'a [u8]>) -> Option<&'a [u8]> {
+    let mut texts: Vec<_> = texts.collect();
+    texts.sort_unstable();
+    texts.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
 }
 
 /// An unknown key is shown only if it looks like one, since anything might have been pasted there.
 fn printable(key: &[u8]) -> &str {
     let plain = key.len() <= 64 && key.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
     std::str::from_utf8(key).ok().filter(|_| plain).unwrap_or("(a key that is no plain word)")
-}
-
-pub(crate) fn duplicate_key(path: impl Into<String>) -> ConfigError {
-    ConfigError::new(path, Problem::DuplicateKey)
 }
 
 impl<'de> Deserialize<'de> for Members<'de> {

@@ -225,7 +225,8 @@ fn write_string(json: &mut String, text: &str) {
         json.push_str(text);
         json.push('"');
     } else {
-        json.push_str(&serde_json::Value::from(text).to_string());
+        // Text always has a JSON form, so there is no error to tell of.
+        json.push_str(&serde_json::to_string(text).unwrap_or_default());
     }
 }
 

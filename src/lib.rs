@@ -23,3 +23,6 @@ pub use decision::{Decision, Kind, OptionKind};
 pub use injected::{Offer, Request, ToolMeta};
 pub use policy::{decide_json, explain_json, Policy};
 pub use reason::Reason;
+pub use reviewer::{
+    unclassified_tools, Answer, Entropy, GuardError, MintError, Minted, NoEntropy, Registry, RegistryError, Token,
+};

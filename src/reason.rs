@@ -5,61 +5,61 @@
 #[repr(u16)]
 #[non_exhaustive]
 pub enum Reason {
-    /// `internal_error`: An internal error was caught; the request goes the way it went before. (A caught panic (contract 2, rule 5))
+    /// `internal_error`: An internal error was caught; the request goes the way it went before.
     InternalError = 0,
-    /// `engine_unavailable`: No policy engine is available in this build or after closing. (The host runs without an engine. The library itself never gives this one)
+    /// `engine_unavailable`: No policy engine is available in this build or after closing. Only a host without the library gives it.
     EngineUnavailable = 1,
-    /// `malformed_config`: The host's config can't be used. (Step 1)
+    /// `malformed_config`: The host's config can't be used.
     MalformedConfig = 2,
-    /// `malformed_frame`: The frame is not one strict, unambiguous permission request. (Steps 2 and 4)
+    /// `malformed_frame`: The frame is not one strict, unambiguous permission request.
     MalformedFrame = 3,
-    /// `not_a_permission_request`: The message has another method than session/request_permission. (Step 3)
+    /// `not_a_permission_request`: The message has another method than session/request_permission.
     NotAPermissionRequest = 4,
-    /// `no_options`: The agent offers no option to choose from. (Step 5)
+    /// `no_options`: The agent offers no option to choose from.
     NoOptions = 5,
-    /// `blanket_approval`: The host approves every request of this session. (Step 6)
+    /// `blanket_approval`: The host approves every request of this session.
     BlanketApproval = 6,
-    /// `identity_missing`: The frame doesn't say which tool it is about in a form that can be trusted. (Step 7)
+    /// `identity_missing`: The frame doesn't say which tool it is about in a form that can be trusted.
     IdentityMissing = 7,
-    /// `identity_malformed`: What says which tool or server it is has a wrong type. (Step 7)
+    /// `identity_malformed`: What says which tool or server it is has a wrong type.
     IdentityMalformed = 8,
-    /// `identity_conflict`: Two statements about the tool or its server disagree. (Steps 7 and 10)
+    /// `identity_conflict`: Two statements about the tool or its server disagree.
     IdentityConflict = 9,
-    /// `not_mcp_tool`: The tool is not one of an MCP server. (Step 8)
+    /// `not_mcp_tool`: The tool is not one of an MCP server.
     NotMcpTool = 10,
-    /// `ambiguous_tool_name`: The tool name can be split into server and tool in more than one way. (Step 8)
+    /// `ambiguous_tool_name`: The tool name can be split into server and tool in more than one way.
     AmbiguousToolName = 11,
-    /// `invalid_tool_name`: The tool name is not a well-formed qualified MCP name. (Step 8)
+    /// `invalid_tool_name`: The tool name is not a well-formed qualified MCP name.
     InvalidToolName = 12,
-    /// `other_server`: The tool belongs to another MCP server than the injected one. (Step 8)
+    /// `other_server`: The tool belongs to another MCP server than the injected one.
     OtherServer = 13,
-    /// `provenance_missing`: The host has not stated that it injected its MCP server at a usable port. (Step 9)
+    /// `provenance_missing`: The host has not stated that it injected its MCP server at a usable port.
     ProvenanceMissing = 14,
-    /// `server_not_injected`: No configured server is exactly the one that the host injects. (Step 9)
+    /// `server_not_injected`: No configured server is exactly the one that the host injects.
     ServerNotInjected = 15,
-    /// `server_name_conflict`: Another configured server has the injected server's name. (Step 9)
+    /// `server_name_conflict`: Another configured server has the injected server's name.
     ServerNameConflict = 16,
-    /// `untrusted_server_source`: The agent says that the serving server was not injected by the host. (Step 10)
+    /// `untrusted_server_source`: The agent says that the serving server was not injected by the host.
     UntrustedServerSource = 17,
-    /// `no_allow_option`: The agent offers nothing that allows the call. (Step 11)
+    /// `no_allow_option`: The agent offers nothing that allows the call.
     NoAllowOption = 18,
-    /// `option_id_unusable`: The allow option's id is blank or not unique. (Step 11)
+    /// `option_id_unusable`: The allow option's id is blank or not unique.
     OptionIdUnusable = 19,
-    /// `injected_mcp`: The call goes to the MCP server that the host injected. (Step 12)
+    /// `injected_mcp`: The call goes to the MCP server that the host injected.
     InjectedMcp = 20,
-    /// `malformed_request`: The hook payload is not one strict, complete permission request. (Reviewer, step 1)
+    /// `malformed_request`: The hook payload is not one strict, complete permission request.
     MalformedRequest = 21,
-    /// `result_channel`: The call delivers the reviewer's result. (Reviewer, step 2)
+    /// `result_channel`: The call delivers the reviewer's result.
     ResultChannel = 22,
-    /// `allowlisted_server`: The call goes to a server that the reviewer's launch allows. (Reviewer, step 3)
+    /// `allowlisted_server`: The call goes to a server that the reviewer's launch allows.
     AllowlistedServer = 23,
-    /// `server_not_allowlisted`: The call goes to a server that the reviewer's launch doesn't allow. (Reviewer, step 3)
+    /// `server_not_allowlisted`: The call goes to a server that the reviewer's launch doesn't allow.
     ServerNotAllowlisted = 24,
-    /// `classified_bare_tool`: The bare tool name is classified as safe on a server that the launch allows. (Reviewer, step 3)
+    /// `classified_bare_tool`: The bare tool name is classified as safe on a server that the launch allows.
     ClassifiedBareTool = 25,
-    /// `bare_tool_denied`: The bare tool name is not classified for this reviewer. (Reviewer, step 3)
+    /// `bare_tool_denied`: The bare tool name is not classified for this reviewer.
     BareToolDenied = 26,
-    /// `interactive_prompt`: The request came on the shared token; a person decides. (Reviewer, step 4)
+    /// `interactive_prompt`: The request came on the shared token; a person decides.
     InteractivePrompt = 27,
 }
 

@@ -65,6 +65,11 @@ impl Trace for Untraced {
     fn stopped(&mut self, _: Step, _: Reason) {}
 }
 
+/// What `explain` gives where a decision has no steps to show.
+pub(crate) fn untraced_explanation(decision: &Decision<'_>) -> String {
+    Recorder::default().finish(decision)
+}
+
 /// For `explain`: the steps as the JSON array's members.
 #[derive(Default)]
 pub(crate) struct Recorder {

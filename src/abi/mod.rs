@@ -1,18 +1,28 @@
 //! The C ABI (contract 3): the only `unsafe` code of the crate. The comments on what is exported are the header's text.
 //!
-//! Every export does three things: it borrows the caller's memory for the call, it decides inside [`guarded`], and it
+//! Every export does three things: it borrows the caller's memory for the call, it decides inside `guarded`, and it
 //! hands out the result. Nothing behind this module knows of C.
 
 mod memory;
+mod registry;
 mod verdict;
+#[cfg(target_arch = "wasm32")]
+mod wasm;
 
 use std::ffi::{c_char, CStr};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use crate::fault;
 use crate::policy::{self, Policy};
+use crate::trace::untraced_explanation;
+use crate::Decision;
 use memory::{borrow, borrow_string, copy_out, to_c_string};
 
+pub use registry::{
+    kandev_policy_registry_decide, kandev_policy_registry_find, kandev_policy_registry_free,
+    kandev_policy_registry_mint, kandev_policy_registry_new, kandev_policy_registry_revoke,
+    kandev_policy_unclassified_tools, RegistryHandle,
+};
 pub use verdict::{OptionKindOrNone, Verdict};
 
 /// What a call that returns a status came to. Every status but `KANDEV_POLICY_STATUS_OK` means to the caller: no
@@ -23,20 +33,27 @@ pub use verdict::{OptionKindOrNone, Verdict};
 pub enum Status {
     /// The out-parameters are written.
     Ok = 0,
-    /// The buffer is too small: nothing is written but the needed size. The same call with a buffer of that size gives
+    /// The buffer is too small: nothing is written but the needed size. The same decision with a buffer of that size gives
     /// the same answer.
     BufferTooSmall = 1,
-    /// A pointer that must not be NULL is NULL. Nothing is written.
+    /// A pointer that must not be NULL is NULL. No result is written: a handle to be written is NULL, a size is 0 or left
+    /// as it was.
     InvalidArgument = 2,
-    /// `kandev_policy_new` only: the config can't be used; the error text says why.
+    /// The config, or the catalog, can't be used; the error text says why.
     BadConfig = 3,
-    /// A panic was caught. Nothing is written, or only the needed size; the next call is unaffected.
+    /// A panic was caught in a call that has no decision to say so; the next call is unaffected. Where there is a decision
+    /// to give, a caught panic is `KANDEV_POLICY_STATUS_OK` and the decision `internal_error`.
     InternalError = 4,
+    /// What was asked for is refused; the error text names the argument, or the entry in it, and says why.
+    Refused = 5,
+    /// There is no randomness for a token; nothing is registered.
+    NoEntropy = 6,
+    /// The token is unknown or revoked, or good for another vendor only: which one can't be told. HTTP status 404.
+    UnknownToken = 7,
 }
 
 /// A compiled config. It is opaque and immutable: any number of threads may use one at once (a `const` pointer), and one
 /// of them frees it when all are done.
-#[repr(transparent)]
 pub struct Handle(Policy);
 
 /// The version of this ABI: 1. A host checks it once, against `KANDEV_POLICY_ABI_VERSION`. It changes when something in
@@ -48,6 +65,11 @@ pub extern "C" fn kandev_policy_abi_version() -> u32 {
 
 /// What `kandev_policy_abi_version` gives for the library that this header belongs to.
 pub const ABI_VERSION: u32 = 1;
+
+/// Does nothing. A program that refers to it, by `kandev_policy_abi_` and the version of the header that it is compiled
+/// with, can't be linked with a library of another version.
+#[no_mangle]
+pub extern "C" fn kandev_policy_abi_1() {}
 
 /// The library's version, such as `"0.1.0"`. The string is static: never free it. Any thread may call.
 #[no_mangle]
@@ -84,7 +106,7 @@ pub extern "C" fn kandev_policy_reason_word(reason: u16) -> *const c_char {
 /// Each pointer is NULL or points to a NUL-terminated string that nobody writes to during the call.
 #[no_mangle]
 pub unsafe extern "C" fn kandev_policy_decide(frame: *const c_char, config: *const c_char) -> *mut c_char {
-    one_shot(frame, config, policy::decide_json)
+    one_shot(frame, config, policy::decide_json, |decision| decision.to_json())
 }
 
 /// As `kandev_policy_decide`; the JSON has two more members: `detail`, a short sentence for people, and `trace`, the
@@ -96,10 +118,15 @@ pub unsafe extern "C" fn kandev_policy_decide(frame: *const c_char, config: *con
 /// As for `kandev_policy_decide`.
 #[no_mangle]
 pub unsafe extern "C" fn kandev_policy_explain(frame: *const c_char, config: *const c_char) -> *mut c_char {
-    one_shot(frame, config, policy::explain_json)
+    one_shot(frame, config, policy::explain_json, untraced_explanation)
 }
 
-unsafe fn one_shot(frame: *const c_char, config: *const c_char, decide: fn(&[u8], &[u8]) -> String) -> *mut c_char {
+unsafe fn one_shot(
+    frame: *const c_char,
+    config: *const c_char,
+    decide: fn(&[u8], &[u8]) -> String,
+    after_panic: fn(&Decision<'_>) -> String,
+) -> *mut c_char {
     let (frame, config) = (borrow_string(frame), borrow_string(config));
     let json = guarded(|| {
         let json = decide(frame, config);
@@ -108,7 +135,7 @@ unsafe fn one_shot(frame: *const c_char, config: *const c_char, decide: fn(&[u8]
     });
     let json = json.unwrap_or_else(|Panicked| {
         let decision = guarded(|| policy::internal_error(config));
-        decision.unwrap_or_else(|Panicked| policy::internal_error(b"")).to_json()
+        after_panic(&decision.unwrap_or_else(|Panicked| policy::internal_error(b"")))
     });
     to_c_string(&json)
 }
@@ -169,8 +196,7 @@ pub unsafe extern "C" fn kandev_policy_new(
             Status::Ok
         }
         Ok(Err(text)) => {
-            let written = text.len().min(error_capacity);
-            copy_out(&text.as_bytes()[..written], error);
+            copy_out(first_bytes(&text, error_capacity), error);
             if !error_size.is_null() {
                 *error_size = text.len();
             }
@@ -296,9 +322,10 @@ pub unsafe extern "C" fn kandev_policy_evaluate_frame(
 /// | 32 | for each option: length of its `optionId`, length of its `kind` |
 /// | behind | the texts in the order of their lengths, UTF-8, with nothing between them and nothing behind |
 ///
-/// What is absent has the length 0. An encoding that doesn't add up, that is longer than 16 MiB, or a text that is not
-/// UTF-8, is `malformed_frame`. The decision is written to `*verdict`: `option_index` says which option is chosen, and
-/// `server_len` and `tool_len` where to cut the tool's name (`mcp__`, the server, `__`, the tool).
+/// What is absent has the length 0; a text whose flag is not set is checked like the others and counts for nothing. An
+/// encoding that doesn't add up or is longer than 16 MiB, or a text that is not UTF-8, is `malformed_frame`. The decision
+/// is written to `*verdict`: `option_index` says which option is chosen, and `server_len` and `tool_len` where to cut the
+/// tool's name (`mcp__`, the server, `__`, the tool).
 ///
 /// # Safety
 ///
@@ -336,6 +363,11 @@ pub unsafe extern "C" fn kandev_policy_fault_arm(stage: *const c_char) {
     fault::arm(&String::from_utf8_lossy(borrow_string(stage)));
 }
 
+/// As much of an error's text as fits.
+fn first_bytes(text: &str, capacity: usize) -> &[u8] {
+    &text.as_bytes()[..text.len().min(capacity)]
+}
+
 struct Panicked;
 
 /// Runs `work` and stops a panic from crossing the ABI.
@@ -358,4 +390,5 @@ fn silence_panics() {
 const _: () = {
     const fn shared<T: Send + Sync>() {}
     shared::<Handle>();
+    shared::<RegistryHandle>();
 };

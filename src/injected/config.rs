@@ -2,7 +2,7 @@
 
 use super::dialect::Dialect;
 use super::{provenance, Injected, SERVER};
-use crate::config::{duplicate_key, ConfigError, Members, Raw};
+use crate::config::{ConfigError, Members, Raw};
 
 /// The config as far as it is compiled into the policy.
 pub(super) struct Config {
@@ -59,12 +59,16 @@ fn kandev_entries(servers: &[Raw<'_>]) -> Result<Vec<Entry>, ConfigError> {
         let Some(members) = server.members() else {
             return Err(ConfigError::wrong_type(format!("mcp_servers[{index}]"), *server, "object"));
         };
-        let mut names = members.all("name");
-        let is_kandev = names.next().and_then(Raw::string).is_some_and(|name| name == SERVER);
-        if names.next().is_some() || is_kandev && members.has_duplicates() {
-            return Err(duplicate_key(format!("mcp_servers[{index}]")));
+        let is_kandev = |name: Raw<'_>| name.string().is_some_and(|name| name == SERVER);
+        let (mut names, mut kandev) = (0, false);
+        for name in members.all("name") {
+            names += 1;
+            kandev |= is_kandev(name);
         }
-        if is_kandev {
+        if names > 1 || kandev {
+            members.no_duplicates(&format!("mcp_servers[{index}]."))?;
+        }
+        if kandev {
             entries.push(entry(&members));
         }
     }

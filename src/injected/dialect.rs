@@ -30,6 +30,15 @@ impl Dialect {
         }
     }
 
+    /// What counts of the metadata that a host has decoded: nothing, where the dialect doesn't have it on its path.
+    pub(super) fn only_its_own(self, meta: Metadata<'_>) -> Metadata<'_> {
+        if self.has_metadata() {
+            meta
+        } else {
+            Metadata::default()
+        }
+    }
+
     /// Reads `_meta` at the cursor. `unusable` is set when a key of the decision path clashes or a string of it is torn.
     pub(super) fn read_metadata<'a>(
         self,

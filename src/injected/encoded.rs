@@ -24,10 +24,11 @@ mod layout {
 }
 
 pub(super) fn decode(bytes: &[u8], dialect: Dialect) -> Result<PermissionRequest<'_>, Reason> {
-    let (request, ambiguous) = try_decode(bytes).ok_or(Reason::MalformedFrame)?;
+    let (mut request, ambiguous) = try_decode(bytes).ok_or(Reason::MalformedFrame)?;
     if ambiguous && dialect.has_metadata() {
         return Err(Reason::MalformedFrame);
     }
+    request.call.meta = dialect.only_its_own(request.call.meta);
     Ok(request)
 }
 

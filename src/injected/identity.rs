@@ -38,15 +38,10 @@ pub(super) fn establish<'a>(call: &Call<'a>, dialect: Dialect) -> Result<Identit
         Field::Text(name) => Some(name),
         Field::WrongType => return Err(Reason::IdentityMalformed),
     };
-    let in_metadata = if dialect.has_metadata() {
-        if call.meta.malformed {
-            return Err(Reason::IdentityMalformed);
-        }
-        call.meta.tool_name
-    } else {
-        None
-    };
-    match (name, in_metadata) {
+    if call.meta.malformed {
+        return Err(Reason::IdentityMalformed);
+    }
+    match (name, call.meta.tool_name) {
         (Some(name), None) => identity(name, Source::Name),
         (None, Some(name)) => identity(name, Source::Metadata),
         (Some(name), Some(other)) => {

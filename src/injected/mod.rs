@@ -58,7 +58,7 @@ impl Injected {
 
     /// Decides what a host holds after decoding a frame.
     pub(crate) fn decide_request<'a>(&self, request: &'a Request<'a>, trace: &mut impl Trace) -> Decision<'a> {
-        self.evaluate(request.read(), trace)
+        self.evaluate(request.read(self.dialect), trace)
     }
 
     /// Decides a request in the ABI's flat encoding.

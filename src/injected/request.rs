@@ -1,6 +1,7 @@
 //! A request that the host has decoded itself.
 
 use super::call::{Call, Metadata};
+use super::dialect::Dialect;
 use super::options::{Ids, Options};
 use super::PermissionRequest;
 use crate::claim::Claim;
@@ -45,20 +46,20 @@ pub struct ToolMeta<'a> {
 }
 
 impl<'a> Request<'a> {
-    pub(super) fn read(&'a self) -> PermissionRequest<'a> {
+    pub(super) fn read(&'a self, dialect: Dialect) -> PermissionRequest<'a> {
         let text = |text| Field::Text(JsonStr::plain(text));
         let call = Call {
             name: self.tool_name.map_or(Field::Absent, text),
             title: text(self.title),
             kind: text(self.kind),
-            meta: Metadata {
+            meta: dialect.only_its_own(Metadata {
                 malformed: self.tool_meta.malformed,
                 tool_name: self.tool_meta.tool_name.map(JsonStr::plain),
                 server: self.tool_meta.server.map_or(Claim::Absent, |(name, source)| Claim::Server {
                     name: JsonStr::plain(name),
                     source: JsonStr::plain(source),
                 }),
-            },
+            }),
         };
         let mut options = Options::default();
         for offer in self.options {

@@ -24,23 +24,36 @@ fn fold_dash(byte: u8) -> u8 {
     }
 }
 
-/// An entry that stands for no server a reviewer may be bound to, by its place in the list.
-pub(super) struct Unresolved(pub(super) usize);
+/// An entry that stands for no server a reviewer may be bound to.
+pub(super) struct Unresolved {
+    /// Its place in the list.
+    pub(super) place: usize,
+    pub(super) why: &'static str,
+}
 
 /// The ids of the servers that a launch's allowlist names, each once. The result channel's own name is accepted and
 /// binds nothing, since the channel is open anyway.
-pub(super) fn resolve(entries: &[String], catalog: &Catalog) -> Result<Vec<String>, Unresolved> {
+pub(super) fn resolve(entries: &[impl AsRef<str>], catalog: &Catalog) -> Result<Vec<String>, Unresolved> {
     let mut bound = Vec::new();
     for (place, entry) in entries.iter().enumerate() {
-        let entry = entry.trim_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r']);
+        let entry = entry.as_ref().trim_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r']);
         if entry.eq_ignore_ascii_case(&catalog.result_channel.server) {
             continue;
         }
-        let server = catalog.servers.iter().find(|s| s.auto_approvable && s.id.eq_ignore_ascii_case(entry));
-        let id = &server.ok_or(Unresolved(place))?.id;
-        if !bound.contains(id) {
-            bound.push(id.clone());
+        let id = bindable(entry, catalog).map_err(|why| Unresolved { place, why })?;
+        if !bound.iter().any(|bound| bound == id) {
+            bound.push(id.to_owned());
         }
     }
     Ok(bound)
+}
+
+/// The catalog's spelling of a server that a reviewer may be bound to, or why it may not.
+fn bindable<'c>(entry: &str, catalog: &'c Catalog) -> Result<&'c str, &'static str> {
+    match catalog.servers.iter().find(|server| server.id.eq_ignore_ascii_case(entry)) {
+        None => Err("is no server of the catalog"),
+        Some(server) if server.starts_flows => Err("starts flows, so no reviewer may be bound to it"),
+        Some(server) if !server.auto_approvable => Err("is not auto-approvable, so no reviewer may be bound to it"),
+        Some(server) => Ok(&server.id),
+    }
 }

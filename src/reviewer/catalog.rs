@@ -1,29 +1,26 @@
 //! The catalog: which servers a reviewer may be bound to, and which of their tools are safe with nobody watching
 //! (contract 5.3). Data, checked when it is loaded; a host may replace it.
 
-use std::collections::HashSet;
+use std::sync::Arc;
 
 use once_cell::sync::Lazy;
 
 use super::allowlist::folds_to;
-use crate::config::{ConfigError, Members, Raw};
+use crate::config::{duplicate, ConfigError, Members, Raw};
 use crate::qualified_name::is_identifier;
 
-#[derive(Clone)]
 pub(super) struct Catalog {
     pub(super) servers: Vec<Server>,
     pub(super) result_channel: ResultChannel,
 }
 
-#[derive(Clone)]
 pub(super) struct Server {
     pub(super) id: String,
     pub(super) auto_approvable: bool,
-    starts_flows: bool,
-    unattended_safe_tools: Vec<String>,
+    pub(super) starts_flows: bool,
+    pub(super) unattended_safe_tools: Vec<String>,
 }
 
-#[derive(Clone)]
 pub(super) struct ResultChannel {
     pub(super) server: String,
     pub(super) tools: Vec<String>,
@@ -43,12 +40,17 @@ const BUILT_IN: &[u8] = br#"{
 }"#;
 
 impl Catalog {
-    pub(super) fn built_in() -> &'static Catalog {
-        static CATALOG: Lazy<Catalog> = Lazy::new(|| {
-            let members = Members::of_document(BUILT_IN).and_then(|members| Catalog::read(&members, ""));
-            members.unwrap_or_else(|error| panic!("the built-in catalog is broken: {error}"))
+    pub(super) fn built_in() -> Arc<Catalog> {
+        static CATALOG: Lazy<Arc<Catalog>> = Lazy::new(|| {
+            let catalog = Catalog::of_document(BUILT_IN);
+            Arc::new(catalog.unwrap_or_else(|error| panic!("the built-in catalog is broken: {error}")))
         });
-        &CATALOG
+        CATALOG.clone()
+    }
+
+    /// A catalog that is a document of its own.
+    pub(super) fn of_document(document: &[u8]) -> Result<Self, ConfigError> {
+        Self::read(&Members::of_document(document)?, "")
     }
 
     /// Reads and checks a catalog; `path` is where it stands in the config.
@@ -87,12 +89,11 @@ impl Catalog {
         if self.servers.iter().any(|server| folds_to(&server.id, &channel.server)) {
             return broken("the result channel's server must not be among the servers");
         }
-        let mut folded = HashSet::new();
-        if !ids().all(|id| folded.insert(id.to_ascii_lowercase().replace('-', "_"))) {
+        let folded: Vec<_> = ids().map(|id| id.to_ascii_lowercase().replace('-', "_")).collect();
+        if duplicate(folded.iter().map(String::as_bytes)).is_some() {
             return broken("two server ids are the same but for case, - and _");
         }
-        let mut seen = HashSet::new();
-        if !tools().all(|tool| seen.insert(tool)) {
+        if duplicate(tools().map(String::as_bytes)).is_some() {
             return broken("a tool is listed twice");
         }
         for server in &self.servers {

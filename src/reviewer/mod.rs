@@ -7,6 +7,11 @@ mod allowlist;
 mod body;
 mod catalog;
 mod config;
+mod guard;
+mod registry;
+mod token;
+
+use std::sync::Arc;
 
 use crate::claim::{Claim, HOST_SOURCE};
 use crate::decision::{Decision, Kind};
@@ -19,14 +24,18 @@ use allowlist::folds_to;
 use body::Body;
 use catalog::Catalog;
 
+pub use guard::{unclassified_tools, GuardError};
+pub use registry::{Answer, MintError, Minted, Registry, RegistryError};
+pub use token::{Entropy, NoEntropy, Token};
+
 /// A compiled config.
 pub(crate) struct Reviewer {
     vendor: Vendor,
-    token: Token,
+    bearer: Bearer,
     /// The ids of the bound servers, as the catalog spells them.
     servers: Vec<String>,
     result_channel_scope: Scope,
-    catalog: Catalog,
+    catalog: Arc<Catalog>,
 }
 
 /// Whose hook it is.
@@ -37,6 +46,19 @@ enum Vendor {
 }
 
 impl Vendor {
+    const ALL: [Vendor; 2] = [Vendor::Codex, Vendor::Claude];
+
+    fn word(self) -> &'static str {
+        match self {
+            Vendor::Codex => "codex",
+            Vendor::Claude => "claude",
+        }
+    }
+
+    fn of_word(word: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|vendor| vendor.word().as_bytes() == word)
+    }
+
     /// Whether the vendor's own config confines the agent to the launch's servers, so that a bare name can only be a
     /// tool of one of them.
     fn is_locked(self) -> bool {
@@ -46,7 +68,7 @@ impl Vendor {
 
 /// What the caller has established about the token that the request came on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Token {
+enum Bearer {
     Reviewer,
     Shared,
 }
@@ -90,9 +112,9 @@ impl Reviewer {
             decide(Kind::Allow, Step::ResultChannel, Reason::ResultChannel)
         } else {
             trace.passed(Step::ResultChannel, Some(("result_channel", "no")));
-            match self.token {
-                Token::Shared => decide(Kind::Ask, Step::Token, Reason::InteractivePrompt),
-                Token::Reviewer => {
+            match self.bearer {
+                Bearer::Shared => decide(Kind::Ask, Step::Token, Reason::InteractivePrompt),
+                Bearer::Reviewer => {
                     trace.passed(Step::Token, Some(("token", "reviewer")));
                     match self.review(&tool, &body.server, trace) {
                         Ok((step, reason)) => decide(Kind::Allow, step, reason),
@@ -121,7 +143,7 @@ impl Reviewer {
                 name.decode().is_some_and(|name| folds_to(&name, &channel.server)) && source.equals(HOST_SOURCE)
             }
         };
-        let in_scope = self.token == Token::Reviewer || self.result_channel_scope == Scope::Any;
+        let in_scope = self.bearer == Bearer::Reviewer || self.result_channel_scope == Scope::Any;
         in_scope && claimed && channel.tools.iter().any(|tool| tool == name)
     }
 

@@ -89,7 +89,8 @@ pub fn all() -> Vec<Vector> {
     files.iter().flat_map(|path| read(path)).collect()
 }
 
-fn read(path: &Path) -> Vec<Vector> {
+/// The vectors of one file.
+pub fn read(path: &Path) -> Vec<Vector> {
     let text = fs::read_to_string(path).expect("a vector file is UTF-8");
     let parse = |(number, line): (usize, &str)| {
         let line: Line =

@@ -1,0 +1,106 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// MCPServer is an entry of the host's list of MCP servers, with Kandev's names. A local server has a Command, a remote
+// one a URL. Only entries with the injected server's name are looked at.
+type MCPServer struct {
+	Name    string            `json:"name" yaml:"name" toml:"name" mapstructure:"name"`
+	URL     string            `json:"url,omitempty" yaml:"url,omitempty" toml:"url,omitempty" mapstructure:"url"`
+	Type    string            `json:"type,omitempty" yaml:"type,omitempty" toml:"type,omitempty" mapstructure:"type"`
+	Command string            `json:"command,omitempty" yaml:"command,omitempty" toml:"command,omitempty" mapstructure:"command"`
+	Args    []string          `json:"args,omitempty" yaml:"args,omitempty" toml:"args,omitempty" mapstructure:"args"`
+	Env     map[string]string `json:"env,omitempty" yaml:"env,omitempty" toml:"env,omitempty" mapstructure:"env"`
+	Headers map[string]string `json:"headers,omitempty" yaml:"headers,omitempty" toml:"headers,omitempty" mapstructure:"headers"`
+}
+
+// Config is what the host knows about a session. The zero value proves nothing, so it approves nothing.
+type Config struct {
+	// AgentType is the host's own id of the agent, such as "claude-acp". It selects the agent's dialect and is compared
+	// byte by byte.
+	AgentType string `json:"agent_type" yaml:"agent_type" toml:"agent_type" mapstructure:"agent_type"`
+	// Port is the instance's port, from the injected URL. Outside 1 to 65535 there is no provenance.
+	Port int `json:"port" yaml:"port" toml:"port" mapstructure:"port"`
+	// MCPHost is the host of the injected URL; empty is localhost. An IPv6 address needs no brackets.
+	MCPHost string `json:"mcp_host" yaml:"mcp_host" toml:"mcp_host" mapstructure:"mcp_host"`
+	// MCPServers is the whole list that the session was started with.
+	MCPServers []MCPServer `json:"mcp_servers" yaml:"mcp_servers" toml:"mcp_servers" mapstructure:"mcp_servers"`
+	// AutoApprovePermissions approves every request: the first allow option, else the first option of any kind. It is for
+	// hosts that have no such branch of their own.
+	AutoApprovePermissions bool `json:"auto_approve_permissions" yaml:"auto_approve_permissions" toml:"auto_approve_permissions" mapstructure:"auto_approve_permissions"`
+	// InjectedKandevMCP is the host's word that it has put its own server into MCPServers. Only host code sets it: it is
+	// excluded from every document format, and a round trip through one loses it. Copying the struct keeps it.
+	InjectedKandevMCP bool `json:"-" yaml:"-" toml:"-" mapstructure:"-" xml:"-"`
+}
+
+// check refuses what would only be found out about in the engine, where it has another name than in Go. In the servers
+// nothing is refused: an entry that says nothing usable must not disable the injected one.
+func (c Config) check() error {
+	for _, field := range [...]struct{ key, value string }{{"agent_type", c.AgentType}, {"mcp_host", c.MCPHost}} {
+		if !utf8.ValidString(field.value) {
+			return fmt.Errorf("%w: %s: found a string that is not UTF-8, expected string", ErrBadConfig, field.key)
+		}
+	}
+	return nil
+}
+
+// appendJSON appends the config as the engine reads it. It is written by hand since the marker is no part of the type's own
+// JSON, and since encoding/json replaces what is not UTF-8 (see appendJSONString).
+func (c Config) appendJSON(b []byte) []byte {
+	b = append(b, `{"agent_type":`...)
+	b = appendJSONString(b, c.AgentType)
+	b = append(b, `,"port":`...)
+	b = strconv.AppendInt(b, int64(c.Port), 10)
+	b = appendJSONMember(b, "mcp_host", c.MCPHost)
+	b = append(b, `,"injected_kandev_mcp":`...)
+	b = strconv.AppendBool(b, c.InjectedKandevMCP)
+	b = append(b, `,"auto_approve_permissions":`...)
+	b = strconv.AppendBool(b, c.AutoApprovePermissions)
+	b = append(b, `,"mcp_servers":[`...)
+	for i, server := range c.MCPServers {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = server.appendJSON(b)
+	}
+	return append(b, ']', '}')
+}
+
+func (s MCPServer) appendJSON(b []byte) []byte {
+	b = append(b, `{"name":`...)
+	b = appendJSONString(b, s.Name)
+	b = appendJSONMember(b, "type", s.Type)
+	b = appendJSONMember(b, "url", s.URL)
+	b = appendJSONMember(b, "command", s.Command)
+	b = append(b, `,"args":[`...)
+	for i, arg := range s.Args {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendJSONString(b, arg)
+	}
+	b = append(b, `],"env":`...)
+	b = appendJSONMap(b, s.Env)
+	b = append(b, `,"headers":`...)
+	b = appendJSONMap(b, s.Headers)
+	return append(b, '}')
+}
+
+func appendJSONMap(b []byte, m map[string]string) []byte {
+	b = append(b, '{')
+	for i, key := range slices.Sorted(maps.Keys(m)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendJSONString(b, key)
+		b = append(b, ':')
+		b = appendJSONString(b, m[key])
+	}
+	return append(b, '}')
+}

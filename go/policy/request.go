@@ -1,0 +1,27 @@
+package policy
+
+// Option is a choice that the agent offers.
+type Option struct {
+	OptionID string `json:"optionId"`
+	Name     string `json:"name"` // for people; never read here
+	Kind     string `json:"kind"`
+}
+
+// Request is a permission request as a host holds it after decoding a frame: of ACP v1 the toolCall and the options, of
+// v2 the subject's toolCall and the options. The decision is the one that [Policy.DecideFrame] gives for the frame,
+// apart from what the host's decoder has already hidden, such as duplicate keys.
+//
+// A string that is not UTF-8, and more than 16 MiB in all, is [ReasonMalformedFrame].
+type Request struct {
+	// ToolName is toolCall.name; nil: the agent sent none, or null.
+	ToolName *string
+	// ToolMeta is toolCall._meta; nil: the agent sent none, or null. Only what the decision needs is read, and understood
+	// as nil, string and map[string]any; anything else there is [ReasonIdentityMalformed]. The map must not be written
+	// to during the call.
+	ToolMeta map[string]any
+	// Title is toolCall.title, Kind is toolCall.kind; empty: the agent sent none.
+	Title string
+	Kind  string
+	// Options are the offered options, in their order. Without one the decision is a [Cancel].
+	Options []Option
+}

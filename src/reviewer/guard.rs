@@ -1,0 +1,118 @@
+//! The live guard (contract 5.3): what a server really offers, against what the catalog says about it.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::catalog::Catalog;
+use super::registry::Quoted;
+use crate::config::ConfigError;
+use crate::json::{self, Cursor, Field, Keys, Malformed};
+use crate::limits::MAX_DOCUMENT_BYTES;
+
+/// Why a server's tools could not be compared with the catalog. It doesn't pass for a pass.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum GuardError {
+    /// The catalog can't be used.
+    Catalog(ConfigError),
+    /// The catalog has no server of this name.
+    UnknownServer(String),
+    /// What should be a server's answer to `tools/list` is none.
+    NoToolList,
+    /// The answer has a `nextCursor`: it is a part of the list only.
+    PartOfAList,
+}
+
+impl fmt::Display for GuardError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GuardError::Catalog(error) => error.fmt(f),
+            GuardError::UnknownServer(server) => write!(f, "{} is no server of the catalog", Quoted(server)),
+            GuardError::NoToolList => f.write_str("not the result of an MCP tools/list request"),
+            GuardError::PartOfAList => {
+                f.write_str("the tools/list result has a nextCursor, so it is not the whole list")
+            }
+        }
+    }
+}
+
+impl std::error::Error for GuardError {}
+
+/// The names of the tools in an MCP `tools/list` result that the catalog doesn't classify as unattended-safe on the
+/// server, in the order of the list, each once. None are good news; of a server that no reviewer may be bound to, every
+/// tool is unclassified.
+///
+/// `catalog` is JSON, or `None` for the built-in one. `server` is one of its ids or its result channel's, in any ASCII
+/// case. `tools_list` is the result as JSON: an object with `tools`, all pages put together.
+///
+/// ```
+/// let list = br#"{"tools":[{"name":"get_pr_summary","inputSchema":{}},{"name":"merge_pr","inputSchema":{}}]}"#;
+/// let unclassified = kandev_policy::unclassified_tools(None, "kcap-review", list)?;
+/// assert_eq!(unclassified, ["merge_pr"]);
+/// # Ok::<(), kandev_policy::GuardError>(())
+/// ```
+pub fn unclassified_tools(catalog: Option<&[u8]>, server: &str, tools_list: &[u8]) -> Result<Vec<String>, GuardError> {
+    let catalog = match catalog {
+        None => Catalog::built_in(),
+        Some(document) => Catalog::of_document(document).map_err(GuardError::Catalog)?.into(),
+    };
+    let classified = catalog.classified(server).ok_or_else(|| GuardError::UnknownServer(server.to_owned()))?;
+    let mut named = BTreeSet::new();
+    let mut unclassified = offered(tools_list)?;
+    unclassified.retain(|tool| !classified.contains(tool) && named.insert(tool.clone()));
+    Ok(unclassified)
+}
+
+impl Catalog {
+    /// The tools that are classified on a server, the result channel's included.
+    fn classified(&self, server: &str) -> Option<&[String]> {
+        let channel = &self.result_channel;
+        let servers = self.servers.iter().map(|server| (&server.id, &server.unattended_safe_tools));
+        let mut all = servers.chain([(&channel.server, &channel.tools)]);
+        all.find(|(id, _)| id.eq_ignore_ascii_case(server)).map(|(_, tools)| tools.as_slice())
+    }
+}
+
+/// The names in a `tools/list` result.
+fn offered(tools_list: &[u8]) -> Result<Vec<String>, GuardError> {
+    let (mut tools, mut next) = (None, Field::Absent);
+    let mut keys = Keys::new(["tools", "nextCursor"]);
+    json::text(tools_list, MAX_DOCUMENT_BYTES)
+        .and_then(|text| {
+            Cursor::new(text).document(|cursor, key| {
+                match keys.take(key) {
+                    Some(0) => tools = Some(names(cursor)?),
+                    Some(_) => next = cursor.value()?.into(),
+                    None => cursor.skip()?,
+                }
+                Ok(())
+            })
+        })
+        .map_err(|Malformed| GuardError::NoToolList)?;
+    match (tools, next) {
+        _ if keys.clash() => Err(GuardError::NoToolList),
+        (Some(tools), Field::Absent) => Ok(tools),
+        (Some(tools), Field::Text(next)) if next.equals("") => Ok(tools),
+        (Some(_), Field::Text(_)) => Err(GuardError::PartOfAList),
+        _ => Err(GuardError::NoToolList),
+    }
+}
+
+fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>, Malformed> {
+    let mut names = Vec::new();
+    cursor.array(|cursor| {
+        let mut name = Field::Absent;
+        let mut keys = Keys::new(["name"]);
+        cursor.object(|cursor, key| {
+            match keys.take(key) {
+                Some(_) => name = cursor.value()?.into(),
+                None => cursor.skip()?,
+            }
+            Ok(())
+        })?;
+        let Field::Text(name) = name else { return Err(Malformed) };
+        let name = name.decode().filter(|_| !keys.clash()).ok_or(Malformed)?;
+        names.push(name.into_owned());
+        Ok(())
+    })?;
+    Ok(names)
+}

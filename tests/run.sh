@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# The whole test suite: runs each suite of the table below, and ends with a table of what ran, what was skipped and why.
+#
+# A suite skips itself by exiting with 77; the last line it prints is the reason. STRICT=1: a skip is a failure.
+# `tests/run.sh NAME…` runs only the suites named.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+STRICT=${STRICT:-}
+logs=${CARGO_TARGET_DIR:-target}/test-logs
+mkdir -p "$logs"
+
+# --- the suites: name, what it shows ---------------------------------------------------------------------------------
+suites=(
+    "format|rustfmt and gofmt leave every file as it is"
+    "clippy|no warning, with each set of features"
+    "rust|unit, property and documentation tests; every vector through the crate"
+    "specification|engine against the executable specification, the whole space"
+    "c|the ABI from C99 and C++17, plain, under sanitizers and Valgrind; injected panics"
+    "artifact|exports, SONAME, header drift, unsafe code, packaged crate"
+    "go|the Go package under the race detector, with strict cgo checks, with GC in a loop"
+    "go-vet|go vet for every system, with cgo and without"
+    "command|the kandev-policy command"
+    "benchmarks|the Go baseline decides the captures as the contract does"
+    "demo|the main job on captured frames, from Rust, C and Go"
+    "rules|each rule of the decision is held by a vector"
+)
+
+suite_format() {
+    cargo fmt --check || return 1
+    local unformatted
+    unformatted=$(gofmt -l go)
+    if [ -n "$unformatted" ]; then
+        printf 'gofmt: %s\n' "$unformatted"
+        return 1
+    fi
+}
+
+suite_clippy() {
+    cargo clippy --quiet --all-targets -- -D warnings &&
+        cargo clippy --quiet --all-targets --all-features -- -D warnings &&
+        cargo clippy --quiet --lib --no-default-features -- -D warnings
+}
+
+suite_rust() { cargo test --quiet --features capi; }
+
+suite_specification() { cargo test --quiet --release --test specification; }
+
+suite_c() { tests/c/run.sh; }
+
+suite_artifact() { tests/artifact.sh; }
+
+suite_go() {
+    cd go &&
+        go test -race ./... &&
+        GOEXPERIMENT=cgocheck2 go test ./policy &&
+        GOGC=1 go test ./policy
+}
+
+suite_go_vet() {
+    local module system
+    for module in $(modules); do
+        (cd "$module" && go vet ./...) || return 1
+    done
+    cd go || return 1
+    for system in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do
+        CGO_ENABLED=0 GOOS=${system%/*} GOARCH=${system#*/} go vet ./... || return 1
+    done
+    CGO_ENABLED=0 go test ./policy
+}
+
+suite_command() { cd go/cmd/kandev-policy && go test -race ./...; }
+
+suite_benchmarks() { cd go/bench && go test ./...; }
+
+suite_demo() { tests/demo/run.sh; }
+
+suite_rules() { tests/rules.sh; }
+
+# Every Go module of the repository.
+modules() { find go -name go.mod -printf '%h\n' | sort; }
+# ----------------------------------------------------------------------------------------------------------------------
+
+passed=0 failed=0 skipped=0 table=""
+for suite in "${suites[@]}"; do
+    name=${suite%%|*} what=${suite#*|}
+    if [ "$#" -gt 0 ] && [[ " $* " != *" $name "* ]]; then continue; fi
+    log=$logs/$name.log
+    start=$SECONDS
+    printf '== %s: %s\n' "$name" "$what"
+    ("suite_${name//-/_}") >"$log" 2>&1
+    code=$?
+    took=$((SECONDS - start))s
+    case $code in
+        0) result=PASS passed=$((passed + 1)) note=$what ;;
+        77) result=SKIP skipped=$((skipped + 1)) note=$(tail -n 1 "$log") ;;
+        *) result=FAIL failed=$((failed + 1)) note="see $log" && tail -n 60 "$log" ;;
+    esac
+    printf '   %s in %s\n' "$result" "$took"
+    table+="$(printf '%-5s %-14s %6s  %s' "$result" "$name" "$took" "$note")"$'\n'
+done
+
+printf '\n%s\n%d passed, %d failed, %d skipped\n' "$table" "$passed" "$failed" "$skipped"
+if [ "$failed" -gt 0 ] || { [ "$STRICT" = 1 ] && [ "$skipped" -gt 0 ]; }; then exit 1; fi
