@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,6 +38,17 @@ type Config struct {
 	// InjectedKandevMCP is the host's word that it has put its own server into MCPServers. Only host code sets it: it is
 	// excluded from every document format, and a round trip through one loses it. Copying the struct keeps it.
 	InjectedKandevMCP bool `json:"-" yaml:"-" toml:"-" mapstructure:"-" xml:"-"`
+}
+
+// UnmarshalMapstructure decodes as JSON does, strictly typed and without the marker. The tag alone would not keep a document
+// out: mapstructure takes "-" for a field's name, so the document {"-": true} would set it. Hosts with a mapstructure
+// older than 2.5, which doesn't call this method, decode into a type without the marker.
+func (c *Config) UnmarshalMapstructure(document any) error {
+	text, err := json.Marshal(document)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, c)
 }
 
 // check refuses what would only be found out about in the engine, where it has another name than in Go. In the servers

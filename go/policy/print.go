@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,8 +19,8 @@ func (c Config) String() string {
 	for i, server := range c.MCPServers {
 		servers[i] = server.String()
 	}
-	return fmt.Sprintf("{agent_type:%q port:%d mcp_host:%q injected_kandev_mcp:%t auto_approve_permissions:%t mcp_servers:[%s]}",
-		c.AgentType, c.Port, c.MCPHost, c.InjectedKandevMCP, c.AutoApprovePermissions, strings.Join(servers, " "))
+	return fmt.Sprintf("{agent_type:%s port:%d mcp_host:%s injected_kandev_mcp:%t auto_approve_permissions:%t mcp_servers:[%s]}",
+		known(c.AgentType, "claude-acp"), c.Port, known(c.MCPHost, "localhost", "127.0.0.1", "::1"), c.InjectedKandevMCP, c.AutoApprovePermissions, strings.Join(servers, " "))
 }
 
 // Format prints String for every verb.
@@ -29,7 +31,7 @@ func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // String says which server it is, without its secrets.
 func (s MCPServer) String() string {
-	return fmt.Sprintf("{name:%q type:%q args:%d env:%d headers:%d}", s.Name, s.Type, len(s.Args), len(s.Env), len(s.Headers))
+	return fmt.Sprintf("{name:%q type:%s args:%d env:%d headers:%d}", s.Name, known(s.Type, "http", "sse", "stdio"), len(s.Args), len(s.Env), len(s.Headers))
 }
 
 // Format prints String for every verb.
@@ -48,7 +50,7 @@ func (r Request) String() string {
 	for i, option := range r.Options {
 		options[i] = option.String()
 	}
-	return fmt.Sprintf("{tool_name:%s kind:%q options:[%s]}", name, r.Kind, strings.Join(options, " "))
+	return fmt.Sprintf("{tool_name:%s kind:%s options:[%s]}", name, known(r.Kind, toolKinds...), strings.Join(options, " "))
 }
 
 // Format prints String for every verb.
@@ -58,7 +60,9 @@ func (r Request) Format(f fmt.State, _ rune) { writeString(f, r) }
 func (r Request) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // String gives the option's id and kind.
-func (o Option) String() string { return fmt.Sprintf("{option_id:%q kind:%q}", o.OptionID, o.Kind) }
+func (o Option) String() string {
+	return fmt.Sprintf("{option_id:%q kind:%s}", o.OptionID, known(o.Kind, optionKinds[1:]...))
+}
 
 // Format prints String for every verb.
 func (o Option) Format(f fmt.State, _ rune) { writeString(f, o) }
@@ -85,6 +89,17 @@ func (d Decision) LogValue() slog.Value {
 		attrs = append(attrs, slog.String("tool", d.Tool))
 	}
 	return slog.GroupValue(attrs...)
+}
+
+// toolKinds are ACP's kinds of tool calls.
+var toolKinds = []string{"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
+
+// known quotes a word that is one of a fixed vocabulary. Any other text came from outside and can hold anything.
+func known(word string, vocabulary ...string) string {
+	if word == "" || slices.Contains(vocabulary, word) {
+		return strconv.Quote(word)
+	}
+	return "(unknown)"
 }
 
 func writeString(f fmt.State, s fmt.Stringer) { _, _ = io.WriteString(f, s.String()) }
