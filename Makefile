@@ -4,9 +4,6 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-GO_LIB = go/policy/lib/$(shell go env GOOS)_$(shell go env GOARCH)
-DYLIB  = $(if $(filter Darwin,$(shell uname -s)),libkandev_policy.dylib,libkandev_policy.so)
-SONAME = $(if $(filter Darwin,$(shell uname -s)),libkandev_policy.1.dylib,libkandev_policy.so.1)
 
 .PHONY: help
 help: ## Show this list
@@ -14,11 +11,7 @@ help: ## Show this list
 
 .PHONY: lib
 lib: ## Build the library and put it where the Go package links it
-	cargo build --quiet --release --features capi
-	mkdir -p $(GO_LIB)
-	cp -f $(TARGET)/release/$(DYLIB) $(GO_LIB)/$(SONAME)
-	ln -sf $(SONAME) $(GO_LIB)/$(DYLIB)
-	cp -f include/kandev_policy.h go/policy/kandev_policy.h
+	go/policy/lib/build.sh
 
 .PHONY: demo
 demo: lib ## Decide every captured frame from Rust, C and Go
@@ -36,6 +29,27 @@ rules: ## Disable each rule of the decision in turn: a vector must fail each tim
 bench: lib ## Compare with the plain Go baseline
 	cd go/bench && go run .
 
+.PHONY: specification
+specification: ## Compare engine and specification over the whole space (minutes)
+	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+	    cargo test --release --test specification -- --nocapture --test-threads 1
+
+.PHONY: consumers
+consumers: lib ## Build programs outside the repository in each way to link; what each costs
+	tests/consumers.sh
+
+.PHONY: wasm
+wasm: ## Rebuild the engine for Go without cgo (needs Debian's WebAssembly toolchain)
+	go/policy/internal/wasm/build.sh
+
+.PHONY: e2e-claude
+e2e-claude: lib ## The example host with the released Claude ACP agent and a scripted model
+	node tests/e2e/claude.mjs
+
+.PHONY: e2e-hooks
+e2e-hooks: lib ## Bridge and hook with the released Codex and Claude Code and a scripted model
+	node tests/e2e/hooks.mjs
+
 .PHONY: clean
 clean: ## Remove what was built
-	rm -rf $(TARGET) go/policy/lib
+	rm -rf $(TARGET) go/policy/lib/*/*libkandev_policy*

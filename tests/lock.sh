@@ -74,6 +74,12 @@ fail() {
     exit 1
 }
 
+# documented TEXT: the troubleshooting table has it.
+documented() { grep -qF -- "$1" "$root/docs/linking.md" || fail "docs/linking.md has not" "$1"; }
+documented "undefined reference to \`kandev_policy_abi_1'"
+documented "undefined symbol: kandev_policy_abi_1"
+documented "has ABI version 2, this package needs 1"
+
 # refuses WAY: the program builds no more, and the linker says why.
 refuses_to_link() {
     if out=$(go build -tags "$2" -o "host-$1-other" . 2>&1); then fail "$1: links with the other library" "$out"; fi

@@ -139,8 +139,8 @@ fn only_enabled_vendors_get_reviewers() {
 #[test]
 fn a_config_is_read_strictly() {
     for (config, text) in [
-        ("", "the config is not one strict JSON object: line 1, column 0"),
-        ("[]", "the config is not one strict JSON object: line 1, column 0"),
+        ("", "the config is not one strict JSON object: line 1, column 1"),
+        ("[]", "the config is not one strict JSON object: line 1, column 1"),
         (r#"{"vendor":"codex"}"#, "vendor: unknown key"),
         (r#"{"policy":"unattended_review"}"#, "policy: unknown key"),
         (r#"{"catalog":null,"catalog":null}"#, "catalog: duplicate key"),

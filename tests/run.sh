@@ -14,13 +14,19 @@ suites=(
     "format|rustfmt and gofmt leave every file as it is"
     "clippy|no warning, with each set of features"
     "rust|unit, property and documentation tests; every vector through the crate"
-    "specification|engine against the executable specification, the whole space"
+    "specification|engine against the executable specification, millions of cases"
     "c|the ABI from C99 and C++17, plain, under sanitizers and Valgrind; injected panics"
     "artifact|exports, SONAME, header drift, unsafe code, packaged crate"
-    "go|the Go package under the race detector, with strict cgo checks, with GC in a loop"
-    "go-vet|go vet for every system, with cgo and without"
+    "go|the Go packages under the race detector, with strict cgo checks, with GC in a loop"
+    "ways|the Go packages in each way to link; go vet for each system and module"
+    "lock|a library of another ABI version is refused in each way"
+    "static|the static archive's symbols and link flags; a second Rust archive beside it"
+    "consumers|programs outside the repository in each way to link"
+    "wasm|the WebAssembly engine is built from these sources"
     "command|the kandev-policy command"
+    "host|the example host: the acceptance criteria over real ACP and MCP; the guide's code"
     "benchmarks|the Go baseline decides the captures as the contract does"
+    "readme|the README's examples do what it says"
     "demo|the main job on captured frames, from Rust, C and Go"
     "rules|each rule of the decision is held by a vector"
 )
@@ -43,7 +49,10 @@ suite_clippy() {
 
 suite_rust() { cargo test --quiet --features capi; }
 
-suite_specification() { cargo test --quiet --release --test specification; }
+suite_specification() {
+    CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+        cargo test --quiet --release --test specification -- --nocapture --test-threads 1
+}
 
 suite_c() { tests/c/run.sh; }
 
@@ -53,28 +62,36 @@ suite_go() {
     cd go &&
         go test -race ./... &&
         GOEXPERIMENT=cgocheck2 go test ./policy &&
-        GOGC=1 go test ./policy
+        GOGC=1 go test -short ./policy
 }
 
-suite_go_vet() {
-    local module system
+suite_ways() {
+    local module
     for module in $(modules); do
         (cd "$module" && go vet ./...) || return 1
     done
-    cd go || return 1
-    for system in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do
-        CGO_ENABLED=0 GOOS=${system%/*} GOARCH=${system#*/} go vet ./... || return 1
-    done
-    CGO_ENABLED=0 go test ./policy
+    tests/ways.sh
 }
+
+suite_lock() { tests/lock.sh; }
+
+suite_static() { tests/static.sh; }
+
+suite_consumers() { tests/consumers.sh; }
+
+suite_wasm() { go/policy/internal/wasm/build.sh --sources; }
 
 suite_command() { cd go/cmd/kandev-policy && go test -race ./...; }
 
+suite_host() { cd go/examples/processmanager && go test -race ./...; }
+
 suite_benchmarks() { cd go/bench && go test ./...; }
+
+suite_readme() { tests/readme.sh; }
 
 suite_demo() { tests/demo/run.sh; }
 
-suite_rules() { tests/rules.sh; }
+suite_rules() { tests/rules.sh engine; }
 
 # Every Go module of the repository.
 modules() { find go -name go.mod -printf '%h\n' | sort; }

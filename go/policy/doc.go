@@ -29,6 +29,7 @@
 //   - [Policy.Decide] for a host that has decoded the frame, as most have. It allocates nothing.
 //   - [Policy.DecideFrame] for the frame's bytes. It allocates at most once, and never keeps or aliases the frame.
 //   - [DecideJSON] for one decision under a config given as JSON, which may also be a reviewer's; [ExplainJSON] adds why.
+//   - [Registry] for the hooks of unattended reviewers, each with a secret token; package bridge serves it over HTTP.
 //
 // # Fail closed
 //
@@ -50,8 +51,9 @@
 //
 // # Threads
 //
-// Everything may be used by any number of goroutines at once, Close included. Decisions take no lock and share no
-// counter, so they scale with the processors.
+// Everything may be used by any number of goroutines at once, Close included. Through cgo, decisions take no lock and
+// share no counter, so they scale with the processors. Without it each takes one of as many instances as there are
+// processors, and the decisions of a [Registry] come one after the other.
 //
 // # Limits
 //
@@ -66,7 +68,13 @@
 //
 // # Engines
 //
-// The library is linked through cgo on linux and darwin, amd64 and arm64. With CGO_ENABLED=0, on other systems, with the
-// build tag kandev_policy_none, or when the linked library has another ABI version than this package, there is no engine:
-// everything builds, [Engine] says "none", New succeeds, and every decision is [ReasonEngineUnavailable].
+// On linux and darwin, amd64 and arm64, the library is linked through cgo: as a shared library, or with the build tag
+// kandev_policy_static as an archive, for a program that needs no other file. With CGO_ENABLED=0, on other systems, or with
+// the tag kandev_policy_wasm, the same library runs as WebAssembly, with the same answers: it is compiled in the background
+// as the program starts, and what comes before it is ready waits some hundredths of a second. [Engine] says which it is;
+// docs/linking.md in the repository compares the ways.
+//
+// With the tag kandev_policy_none, or when the library has another ABI version than this package, there is no engine:
+// everything builds, [Engine] says "none", [CheckEngine] why, New succeeds, and every decision is
+// [ReasonEngineUnavailable].
 package policy

@@ -460,8 +460,8 @@ kandev_policy_status kandev_policy_registry_mint(const struct kandev_policy_regi
                                                  size_t *size);
 
 // Ends a reviewer's token. `token` is the token, or a URL whose path begins with it. Once this has returned no decision
-// on that token comes back any more, not even one that was under way. Revoking it again, or what is no live reviewer's
-// token, does nothing and is `KANDEV_POLICY_STATUS_OK` too; the shared token lives as long as the registry.
+// on that token is made any more, not even for a request that was under way. Revoking it again, or what is no live
+// reviewer's token, does nothing and is `KANDEV_POLICY_STATUS_OK` too; the shared token lives as long as the registry.
 //
 // Any number of threads may use the handle at once.
 //

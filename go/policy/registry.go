@@ -151,7 +151,7 @@ func (r *Registry) Mint(vendor string, allowlist []string) (Minted, error) {
 }
 
 // Revoke ends a reviewer's token, given as such or as a URL whose path begins with it. Once it has returned, no decision
-// on that token comes back any more, not even one that was under way. It is idempotent, and ignores what is no live
+// on that token is made any more, not even for a request that was under way. It is idempotent, and ignores what is no live
 // reviewer's token; the shared one lives as long as the registry.
 func (r *Registry) Revoke(tokenOrURL string) {
 	if h := r.load(); h != nil {
@@ -191,7 +191,7 @@ func (r *Registry) Decide(token, vendor string, body []byte) (d Decision, review
 	return refusal(true, ReasonInternalError), 0, true
 }
 
-// Close ends every token. It is idempotent, and never waits; no decision comes back once it has returned. The native
+// Close ends every token. It is idempotent, and never waits; no decision is made once it has returned. The native
 // memory is freed by the garbage collector. The error is always nil.
 func (r *Registry) Close() error {
 	if r != nil {

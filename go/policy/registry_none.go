@@ -14,6 +14,8 @@ func (*registryHandle) revoke([]byte) status { return statusInternalError }
 
 func (*registryHandle) find(_, _ []byte) (uint64, status) { return 0, statusInternalError }
 
-func (*registryHandle) decide(_, _, _, _ []byte) (uint64, int, status) { return 0, 0, statusInternalError }
+func (*registryHandle) decide(_, _, _, _ []byte) (uint64, int, status) {
+	return 0, 0, statusInternalError
+}
 
 func unclassifiedTools(_, _, _, _ []byte) (int, status) { return 0, statusInternalError }

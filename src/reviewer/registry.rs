@@ -247,8 +247,8 @@ impl Registry {
     }
 
     /// Ends a reviewer's token, given as such or as a URL whose path begins with it. Once this has returned, no decision
-    /// on the token comes back any more, not even one that was under way. A token that isn't a live reviewer's is ignored;
-    /// the shared one lives as long as the registry.
+    /// on the token is made any more, not even for a request that was under way. A token that isn't a live reviewer's is
+    /// ignored; the shared one lives as long as the registry.
     pub fn revoke(&self, token_or_url: &[u8]) {
         let digest = Digest::of(token::in_url(token_or_url));
         let mut reviewers = self.reviewers.write().unwrap_or_else(PoisonError::into_inner);

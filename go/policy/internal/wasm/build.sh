@@ -50,7 +50,7 @@ build() {
         CARGO_ENCODED_RUSTFLAGS=$(printf '%s\x1f' "${flags[@]}")
         CARGO_ENCODED_RUSTFLAGS=${CARGO_ENCODED_RUSTFLAGS%$'\x1f'}
         "$CARGO" rustc --quiet --locked --lib --crate-type cdylib --profile wasm --features capi --target $target \
-            -Z build-std=std,panic_abort -Z build-std-features= --target-dir "$dir"
+            -Z build-std=std,panic_abort -Z build-std-features=optimize_for_size --target-dir "$dir"
     )
     built=$dir/$target/wasm/kandev_policy.wasm
 }

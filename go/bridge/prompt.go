@@ -1,0 +1,188 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"github.com/kandev/kandev-policy/go/policy"
+)
+
+// Prompt asks a person about a request of an interactive session. It may take as long as it likes and blocks nobody else.
+// ctx is done when the agent no longer waits or the bridge is closed. An error, a panic, and a context that is done are
+// answers that deny; neither error nor panic is logged, since it may quote the request.
+type Prompt func(ctx context.Context, request PromptRequest) (Answer, error)
+
+// PromptRequest is what a person is asked. All of it comes from the agent: show it with care, and don't log it. It prints
+// without the tool's input.
+type PromptRequest struct {
+	// Vendor is whose agent it is: "codex" or "claude".
+	Vendor string
+	// SessionID is the agent's own id of its session, and never blank.
+	SessionID string
+	// ToolName is what the agent calls the tool, such as "Bash" or "mcp__github__search".
+	ToolName string
+	// Server and Tool are the two parts of a qualified MCP name; empty if it is none.
+	Server, Tool string
+	// ToolInput is the tool's input as the agent sent it; nil if there is none.
+	ToolInput json.RawMessage
+	// Payload is the whole hook payload.
+	Payload json.RawMessage
+}
+
+// String names vendor and tool.
+func (r PromptRequest) String() string { return r.Vendor + " " + strconv.Quote(r.ToolName) }
+
+// Format writes what String gives, for every verb.
+func (r PromptRequest) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, r.String()) }
+
+// LogValue gives what String gives.
+func (r PromptRequest) LogValue() slog.Value { return slog.StringValue(r.String()) }
+
+// Answer is a person's answer. The zero value denies.
+type Answer struct {
+	// Allow allows the call.
+	Allow bool
+	// Message is what a denied agent reads; a fixed sentence if empty.
+	Message string
+	// UpdatedInput, a JSON object, is the input that the tool is to be called with in place of the agent's. For Claude Code
+	// only, when Allow is set: Codex would take an answer that has it for none, so it is left out there and the call goes
+	// ahead with the agent's own input.
+	UpdatedInput json.RawMessage
+	// UpdatedPermissions, a JSON array, are permission rules that Claude Code is to remember. As for UpdatedInput.
+	UpdatedPermissions json.RawMessage
+}
+
+const (
+	deniedMessage        = "The request was denied."
+	internalErrorMessage = "The request was denied because of an internal error."
+	noPromptMessage      = "Nobody can be asked, so the request was denied."
+	promptFailedMessage  = "Nobody could be asked, so the request was denied."
+)
+
+// hookAnswer is what an agent reads. It has these members and no other.
+type hookAnswer struct {
+	Output struct {
+		Event    string `json:"hookEventName"`
+		Decision struct {
+			Behavior           string          `json:"behavior"`
+			Message            string          `json:"message,omitempty"`
+			UpdatedInput       json.RawMessage `json:"updatedInput,omitempty"`
+			UpdatedPermissions json.RawMessage `json:"updatedPermissions,omitempty"`
+		} `json:"decision"`
+	} `json:"hookSpecificOutput"`
+}
+
+const hookEvent = "PermissionRequest"
+
+var errUnusableAnswer = errors.New("bridge: UpdatedInput is no JSON object, or UpdatedPermissions no JSON array")
+
+// body gives the answer as a vendor's agent takes it.
+func (a Answer) body(vendor string) ([]byte, error) {
+	var hook hookAnswer
+	hook.Output.Event = hookEvent
+	decision := &hook.Output.Decision
+	if !a.Allow {
+		decision.Behavior, decision.Message = "deny", a.Message
+		if a.Message == "" {
+			decision.Message = deniedMessage
+		}
+	} else {
+		decision.Behavior = "allow"
+		if vendor == "claude" {
+			if !isJSON(a.UpdatedInput, '{') || !isJSON(a.UpdatedPermissions, '[') {
+				return nil, errUnusableAnswer
+			}
+			decision.UpdatedInput, decision.UpdatedPermissions = a.UpdatedInput, a.UpdatedPermissions
+		}
+	}
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(hook)
+	return bytes.TrimSuffix(body.Bytes(), []byte("\n")), err
+}
+
+// isJSON reports whether a value is absent, or JSON that begins in this way.
+func isJSON(value json.RawMessage, open byte) bool {
+	return len(value) == 0 || json.Valid(value) && bytes.TrimLeft(value, " \t\r\n")[0] == open
+}
+
+// denied is the answer that denies.
+func denied(message string) []byte {
+	body, _ := Answer{Message: message}.body("") // which fails for no message
+	return body
+}
+
+// internalError is the decision after a fault of ours.
+func internalError() policy.Decision {
+	return policy.Decision{
+		Kind:     policy.Deny,
+		Reason:   policy.ReasonInternalError,
+		Status:   http.StatusOK,
+		Response: denied(internalErrorMessage),
+	}
+}
+
+// ask puts a request to the person, and makes the decision of what comes back.
+func (e *exchange) ask(ctx context.Context, d policy.Decision, payload []byte) policy.Decision {
+	d.Kind, d.Status = policy.Deny, http.StatusOK
+	if e.options.Prompt == nil {
+		d.Response = denied(noPromptMessage)
+		return d
+	}
+	answer, err := prompt(ctx, e.options.Prompt, promptRequest(e.vendor, d, payload))
+	if err == nil {
+		d.Response, err = answer.body(e.vendor)
+	}
+	if err != nil {
+		d.Response = denied(promptFailedMessage)
+	} else if answer.Allow {
+		d.Kind = policy.Allow
+	}
+	return d
+}
+
+// promptRequest reads a payload that has been found to be in order.
+func promptRequest(vendor string, d policy.Decision, payload []byte) PromptRequest {
+	payload = bytes.TrimSpace(bytes.TrimPrefix(payload, []byte("\ufeff")))
+	request := PromptRequest{Vendor: vendor, Server: d.Server, Tool: d.Tool, Payload: payload}
+	// A map, since a struct would take tool_Input for tool_input.
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(payload, &members)
+	_ = json.Unmarshal(members["session_id"], &request.SessionID)
+	_ = json.Unmarshal(members["tool_name"], &request.ToolName)
+	request.ToolInput = members["tool_input"]
+	return request
+}
+
+var errPanicked = errors.New("bridge: the prompt panicked")
+
+// prompt asks on a goroutine of its own, so that one that doesn't heed its context keeps neither a connection nor Close.
+func prompt(ctx context.Context, ask Prompt, request PromptRequest) (Answer, error) {
+	type outcome struct {
+		answer Answer
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		out := outcome{err: errPanicked}
+		defer func() {
+			_ = recover()
+			done <- out
+		}()
+		out.answer, out.err = ask(ctx, request)
+	}()
+	select {
+	case out := <-done:
+		return out.answer, errors.Join(out.err, ctx.Err())
+	case <-ctx.Done():
+		return Answer{}, ctx.Err()
+	}
+}

@@ -1,0 +1,98 @@
+package document
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSyntaxError(t *testing.T) {
+	for _, test := range []struct {
+		document string
+		place    Place
+		problem  string
+	}{
+		{"{}", Place{}, ""},
+		{" {\"a\":[1,{\"b\":null}]}\r\n", Place{}, ""},
+		{strings.Repeat(`{"a":`, 20000) + "1" + strings.Repeat("}", 20000), Place{}, ""},
+		{"", Place{1, 1}, "empty, expected a JSON object"},
+		{" \n", Place{2, 1}, "empty, expected a JSON object"},
+		{"7", Place{1, 1}, "expected a JSON object"},
+		{"\n\n \"x\"", Place{3, 2}, "expected a JSON object"},
+		{"{\"a\"", Place{1, 5}, "the JSON ends too early"},
+		{"{\n\"a\":1\n\n", Place{4, 1}, "the JSON ends too early"},
+		{"{\"a\":\n\t01}", Place{2, 3}, "not JSON: unexpected character after object key:value pair"},
+		{"{\"a\":NaN}", Place{1, 6}, "not JSON: unexpected character looking for beginning of value"},
+		{"{\"ä\":'}", Place{1, 7}, "not JSON: unexpected character looking for beginning of value"},
+		{"{'a':1}", Place{1, 2}, "not JSON: unexpected character looking for beginning of object key string"},
+		{"{\"a\":\"\n\"}", Place{1, 7}, "not JSON: unexpected character in string literal"},
+		{"{\"a\":\"\\x\"}", Place{1, 8}, "not JSON: unexpected character in string escape code"},
+		{"{} {}", Place{1, 4}, "more text behind the JSON"},
+		{"{" + strings.Repeat(" ", MaxBytes-3) + "}", Place{}, ""},
+		{"{" + strings.Repeat(" ", MaxBytes-2) + "}", Place{}, "longer than 16 MiB"},
+		{"\xef\xbb\xbf{}", Place{1, 1}, "not JSON: unexpected character looking for beginning of value"},
+	} {
+		if place, problem := SyntaxError([]byte(test.document)); place != test.place || problem != test.problem {
+			t.Errorf("%.40q: got %v %q, want %v %q", test.document, place, problem, test.place, test.problem)
+		}
+	}
+}
+
+func TestKey(t *testing.T) {
+	const document = `{
+  "a": {"b": [1, {"c": 2}]},
+  "s": [ "x",
+    7 ] , "s" : 1,
+  "\u0061\u0062": "a"
+}`
+	for _, test := range []struct {
+		path      string
+		duplicate bool
+		place     Place
+	}{
+		{"a", false, Place{2, 3}},
+		{"a.b", false, Place{2, 9}},
+		{"a.b[0]", false, Place{2, 15}},
+		{"a.b[1]", false, Place{2, 18}},
+		{"a.b[1].c", false, Place{2, 19}},
+		{"s", false, Place{3, 3}},
+		{"s[1]", false, Place{4, 5}},
+		{"s", true, Place{4, 11}},
+		{"ab", false, Place{5, 3}},
+		{"none", false, Place{}},
+		{"a", true, Place{}},
+		{"a[0]", false, Place{}},
+		{"s[2]", false, Place{}},
+		{"s[x]", false, Place{}},
+		{"", false, Place{}},
+	} {
+		if place := Key([]byte(document), test.path, test.duplicate); place != test.place {
+			t.Errorf("%s: got %v, want %v", test.path, place, test.place)
+		}
+	}
+}
+
+func TestMembers(t *testing.T) {
+	members := Members([]byte(`{"a":"x","b":null,"c":[{"d":1}],"e":1` + strings.Repeat("0", 5000) + `,"a":"y"}`))
+	if len(members) != 4 || members["a"] != "y" || members["c"] != true || members["e"] != true {
+		t.Errorf("got %v", members)
+	}
+	if value, there := members["b"]; value != nil || !there {
+		t.Error("null is a member")
+	}
+	for _, document := range []string{"", "[]", "{", `{"a"`, `{"a":[`} {
+		if members := Members([]byte(document)); len(members) != 0 {
+			t.Errorf("%q: got %v", document, members)
+		}
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	for text, want := range map[string]string{
+		"plan.json": "plan.json", "mit Leerzeichen ä": "mit Leerzeichen ä", "": `""`,
+		"\x1b[2J": `"\x1b[2J"`, "a\u202eb": `"a\u202eb"`, "a\xff": `"a\xff"`, "a\nb": `"a\nb"`,
+	} {
+		if got := Printable(text); got != want {
+			t.Errorf("%q: got %s", text, got)
+		}
+	}
+}

@@ -1,0 +1,5 @@
+module github.com/kandev/kandev-policy/tests/consumers
+
+go 1.26.0
+
+require golang.org/x/mod v0.43.0
