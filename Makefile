@@ -42,6 +42,18 @@ consumers: lib ## Build programs outside the repository in each way to link; wha
 wasm: ## Rebuild the engine for Go without cgo (needs Debian's WebAssembly toolchain)
 	go/policy/internal/wasm/build.sh
 
+.PHONY: wasm-check
+wasm-check: ## Rebuild it from two places and compare with the committed file
+	go/policy/internal/wasm/build.sh --check
+
+.PHONY: wasm-tools
+wasm-tools: ## Install Debian's WebAssembly toolchain
+	apt-get update && apt-get install -y --no-install-recommends rustc-web cargo-web rust-web-src lld
+
+.PHONY: arm64
+arm64: ## The Go suite without cgo on linux/arm64 (needs Debian's qemu-user)
+	tests/arm64.sh
+
 .PHONY: e2e-claude
 e2e-claude: lib ## The example host with the released Claude ACP agent and a scripted model
 	node tests/e2e/claude.mjs

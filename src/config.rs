@@ -174,7 +174,8 @@ impl<'a> Members<'a> {
             return Err(ConfigError::new("", Problem::TooLarge));
         }
         let text = json::text(config, MAX_DOCUMENT_BYTES).map_err(|_| ConfigError::new("", Problem::Encoding))?;
-        serde_json::from_str(text).map_err(|error| {
+        // Keys are read as bytes further on, and there serde_json lets raw control characters pass; here it doesn't.
+        serde_json::from_str::<&RawValue>(text).and_then(|_| serde_json::from_str(text)).map_err(|error| {
             // Only the place: the error's own text can hold a value.
             ConfigError::new("", Problem::Syntax { line: error.line(), column: error.column().max(1) })
         })
@@ -222,7 +223,7 @@ impl<'a> Members<'a> {
         &self,
         key: &str,
         expected: &'static str,
-        read: impl FnOnce(Raw<'a>) -> Option<T>,
+        read: fn(Raw<'a>) -> Option<T>,
     ) -> Result<Option<T>, ConfigError> {
         match self.get(key) {
             None => Ok(None),
@@ -239,7 +240,7 @@ impl<'a> Members<'a> {
         path: &str,
         key: &str,
         expected: &'static str,
-        read: impl FnOnce(Raw<'a>) -> Option<T>,
+        read: fn(Raw<'a>) -> Option<T>,
     ) -> Result<T, ConfigError> {
         let place = || format!("{path}{key}");
         let value = self.get(key).ok_or_else(|| ConfigError::new(place(), Problem::Missing { expected }))?;

@@ -55,5 +55,15 @@ fn boundary(text: &str) -> Option<usize> {
 
 /// Non-empty `[A-Za-z0-9_-]`.
 pub(crate) fn is_identifier(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+    !text.is_empty() && text.bytes().all(|b| IS_IDENTIFIER_BYTE[usize::from(b)])
 }
+
+const IS_IDENTIFIER_BYTE: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        table[byte] = (byte as u8).is_ascii_alphanumeric() || matches!(byte as u8, b'_' | b'-');
+        byte += 1;
+    }
+    table
+};

@@ -66,6 +66,7 @@ impl Trace for Untraced {
 }
 
 /// What `explain` gives where a decision has no steps to show.
+#[cfg(feature = "abi")]
 pub(crate) fn untraced_explanation(decision: &Decision<'_>) -> String {
     Recorder::default().finish(decision)
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The static archive: what it exports, that another Rust archive links beside it (and each catches its own panics), and that
+# The static archive: what it exports, that another Rust archive links beside it (and catches its own panics), and that
 # the link flags in the Go package are those that the compiler reports.
 #
 # Needs `make lib`.
@@ -67,4 +67,4 @@ cgo injected_mcp 42" ] || { printf 'FAIL  %s\n' "$got" && exit 1; }
 if [[ $(ldd host) == *kandev* ]]; then
     echo "FAIL  the program needs our shared library" && exit 1
 fi
-echo "ok    another Rust archive links beside it, and both catch their panics"
+echo "ok    another Rust archive links beside it, and catches a panic of its own"

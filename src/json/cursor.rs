@@ -67,7 +67,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads an object; `member` is called behind each colon and must consume the value.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn object(
         &mut self,
         mut member: impl FnMut(&mut Self, JsonStr<'a>) -> Result<(), Malformed>,
@@ -93,7 +93,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads an array; `element` is called at each element and must consume it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn array(
         &mut self,
         mut element: impl FnMut(&mut Self) -> Result<(), Malformed>,
@@ -126,6 +126,7 @@ impl<'a> Cursor<'a> {
         Ok(&self.text[start..self.at])
     }
 
+    #[inline(always)]
     pub(crate) fn value(&mut self) -> Result<Value<'a>, Malformed> {
         match self.token() {
             Some(b'"') => Ok(Value::Str(self.string()?)),
@@ -191,6 +192,7 @@ impl<'a> Cursor<'a> {
         self.expect(b':')
     }
 
+    #[inline(always)]
     pub(crate) fn string(&mut self) -> Result<JsonStr<'a>, Malformed> {
         self.expect(b'"')?;
         let bytes = self.text.as_bytes();
@@ -275,8 +277,11 @@ const BLOCK: usize = 64;
 #[inline(always)]
 fn special(bytes: &[u8], at: usize) -> usize {
     // Half of all strings end within the first word.
-    match bytes[at..].first_chunk().and_then(|word| special_in_word(*word)) {
-        Some(offset) => at + offset,
+    match bytes[at..].first_chunk() {
+        Some(word) => match special_in_word(*word) {
+            Some(offset) => at + offset,
+            None => special_further_on(bytes, at + WORD),
+        },
         None => special_further_on(bytes, at),
     }
 }

@@ -21,7 +21,7 @@ impl<const N: usize> Keys<N> {
     #[inline(always)]
     pub(crate) fn take(&mut self, key: JsonStr<'_>) -> Option<usize> {
         if let Some(text) = key.unescaped() {
-            if let Some(index) = self.names.iter().position(|name| text == name.as_bytes()) {
+            if let Some(index) = self.names.iter().position(|name| same(text, name)) {
                 let bit = 1 << index;
                 self.clash |= self.seen & bit != 0;
                 self.seen |= bit;
@@ -49,6 +49,12 @@ impl<const N: usize> Keys<N> {
     pub(crate) fn clash(&self) -> bool {
         self.clash
     }
+}
+
+/// Byte by byte: most keys differ in length or in the first byte, and that is cheaper to see than to call `memcmp` for.
+#[inline(always)]
+fn same(text: &[u8], name: &str) -> bool {
+    text.len() == name.len() && text.iter().eq(name.as_bytes())
 }
 
 /// Whether Go's `encoding/json` would take `key` for `name`. Stops at the first difference, so a long key costs no more

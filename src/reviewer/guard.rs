@@ -5,9 +5,7 @@ use std::fmt;
 
 use super::catalog::Catalog;
 use super::registry::Quoted;
-use crate::config::ConfigError;
-use crate::json::{self, Cursor, Field, Keys, Malformed};
-use crate::limits::MAX_DOCUMENT_BYTES;
+use crate::config::{duplicate, ConfigError, Members, Raw};
 
 /// Why a server's tools could not be compared with the catalog. It doesn't pass for a pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -74,45 +72,23 @@ impl Catalog {
 
 /// The names in a `tools/list` result.
 fn offered(tools_list: &[u8]) -> Result<Vec<String>, GuardError> {
-    let (mut tools, mut next) = (None, Field::Absent);
-    let mut keys = Keys::new(["tools", "nextCursor"]);
-    json::text(tools_list, MAX_DOCUMENT_BYTES)
-        .and_then(|text| {
-            Cursor::new(text).document(|cursor, key| {
-                match keys.take(key) {
-                    Some(0) => tools = Some(names(cursor)?),
-                    Some(_) => next = cursor.value()?.into(),
-                    None => cursor.skip()?,
-                }
-                Ok(())
-            })
-        })
-        .map_err(|Malformed| GuardError::NoToolList)?;
-    match (tools, next) {
-        _ if keys.clash() => Err(GuardError::NoToolList),
-        (Some(tools), Field::Absent) => Ok(tools),
-        (Some(tools), Field::Text(next)) if next.equals("") => Ok(tools),
-        (Some(_), Field::Text(_)) => Err(GuardError::PartOfAList),
-        _ => Err(GuardError::NoToolList),
+    let result = Members::of_document(tools_list).ok().filter(is_unambiguous).ok_or(GuardError::NoToolList)?;
+    let tools = result.get("tools").and_then(Raw::elements).ok_or(GuardError::NoToolList)?;
+    match result.get("nextCursor").map(Raw::string) {
+        None => {}
+        Some(Some(cursor)) if cursor.is_empty() => {}
+        Some(Some(_)) => return Err(GuardError::PartOfAList),
+        Some(None) => return Err(GuardError::NoToolList),
     }
+    tools.into_iter().map(|tool| name(tool).ok_or(GuardError::NoToolList)).collect()
 }
 
-fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>, Malformed> {
-    let mut names = Vec::new();
-    cursor.array(|cursor| {
-        let mut name = Field::Absent;
-        let mut keys = Keys::new(["name"]);
-        cursor.object(|cursor, key| {
-            match keys.take(key) {
-                Some(_) => name = cursor.value()?.into(),
-                None => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        let Field::Text(name) = name else { return Err(Malformed) };
-        let name = name.decode().filter(|_| !keys.clash()).ok_or(Malformed)?;
-        names.push(name.into_owned());
-        Ok(())
-    })?;
-    Ok(names)
+fn name(tool: Raw<'_>) -> Option<String> {
+    tool.members().filter(is_unambiguous)?.get("name")?.string()
+}
+
+/// Whether no key stands there twice, or in another case beside itself: an MCP client might have read the other.
+fn is_unambiguous(members: &Members<'_>) -> bool {
+    let folded: Vec<_> = members.iter().map(|(key, _)| key.to_ascii_lowercase()).collect();
+    duplicate(folded.iter().map(Vec::as_slice)).is_none()
 }

@@ -3,6 +3,7 @@
 #
 #   build.sh           builds it and puts it here, with its fingerprint beside it
 #   build.sh --check   builds it elsewhere, twice and from two places, and compares with what is here: all the same bytes?
+#   build.sh --sources needs no compiler: is the file the one of the fingerprint, and were the sources then these?
 #
 # The same toolchain gives the same bytes on every machine. Where it isn't, the exit code is 77 and the last line says
 # what is missing. On Debian 12 it is:
@@ -22,6 +23,21 @@ skip() {
     echo "$1"
     exit 77
 }
+
+# The sources by their content. After a change that leaves the file as it was, build again all the same.
+sources() {
+    (cd "$root" && find src Cargo.toml Cargo.lock -type f | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -d ' ' -f 1)
+}
+
+if [ "${1-}" = --sources ]; then
+    file=$(sha256sum <"$here/kandev_policy.wasm" | cut -d ' ' -f 1)
+    if ! diff <(printf 'sha256 %s\nsources %s\n' "$file" "$(sources)") <(grep -E '^(sha256|sources) ' "$here/fingerprint"); then
+        echo "kandev_policy.wasm is not built from these sources (above): run go/policy/internal/wasm/build.sh"
+        exit 1
+    fi
+    echo "kandev_policy.wasm is built from these sources"
+    exit
+fi
 
 [ -x "$RUSTC" ] && [ -x "$CARGO" ] || skip "no $RUSTC or no $CARGO to build WebAssembly with"
 command -v $linker >/dev/null || skip "no $linker to link WebAssembly with"
@@ -57,6 +73,7 @@ build() {
 
 fingerprint() {
     printf 'sha256 %s\n' "$(sha256sum <"$1" | cut -d ' ' -f 1)"
+    printf 'sources %s\n' "$(sources)"
     printf 'rustc  %s\n' "$("$RUSTC" --version)"
     printf 'linker %s\n' "$($linker --version | head -n 1)"
 }
@@ -72,7 +89,7 @@ case ${1-} in
     ;;
 --check)
     committed=$here/kandev_policy.wasm
-    if ! diff <(fingerprint "$committed" | tail -n +2) <(tail -n +2 "$here/fingerprint"); then
+    if ! diff <(fingerprint "$committed" | tail -n 2) <(tail -n 2 "$here/fingerprint"); then
         skip "the toolchain is not the one that the file was built with (above: this one <, that one >)"
     fi
     if ! diff <(fingerprint "$committed") "$here/fingerprint"; then
