@@ -11,15 +11,21 @@ help: ## Show this list
 
 .PHONY: lib
 lib: ## Build the library and put it where the Go package links it
+	@echo "building the library (a minute or two the first time) …"
 	go/policy/lib/build.sh
 
 .PHONY: demo
 demo: lib ## Decide every captured frame from Rust, C and Go
+	@echo "building the three programs …"
 	tests/demo/run.sh
 
 .PHONY: test
 test: lib ## Run the whole test suite (STRICT=1: a skipped suite fails)
 	tests/run.sh
+
+.PHONY: command
+command: ## Build the command: one file, bin/kandev-policy
+	cd go/cmd/kandev-policy && CGO_ENABLED=0 go build -o ../../../bin/kandev-policy .
 
 .PHONY: rules
 rules: ## Disable each rule of the decision in turn: a vector must fail each time
@@ -64,4 +70,4 @@ e2e-hooks: lib ## Bridge and hook with the released Codex and Claude Code and a 
 
 .PHONY: clean
 clean: ## Remove what was built
-	rm -rf $(TARGET) go/policy/lib/*/*libkandev_policy*
+	rm -rf $(TARGET) bin go/policy/lib/*/*libkandev_policy*

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The whole Go suite in each way to link, and `go vet` for each system. `tests/ways.sh WAY…` runs only the ways named.
+# The whole Go suite, the acceptance tests and the command's tests in each way to link, and `go vet` for each system. `tests/ways.sh WAY…` runs only the ways named.
 #
 # Needs `make lib`.
 set -euo pipefail
@@ -21,6 +21,11 @@ for way in "${ways[@]}"; do
     [ "$name" = wasm-race ] && race=(-race)
     # A cached result would not notice another library.
     CGO_ENABLED=$cgo go test -count=1 "${race[@]}" -tags "${tags/#-/}" ./...
+    # Without an engine there is nothing for the acceptance criteria and the command to show.
+    case $name in shared | static | wasm) ;; *) continue ;; esac
+    for module in examples/processmanager cmd/kandev-policy; do
+        (cd "$module" && CGO_ENABLED=$cgo go test -count=1 -tags "${tags/#-/}" ./...)
+    done
 done
 
 [ "$#" -gt 0 ] && exit

@@ -12,7 +12,7 @@
 //	if err != nil {
 //		return err // the launch fails; BaseURL is no substitute
 //	}
-//	err = reviewer.Run(exec.CommandContext(ctx, "codex", "exec", "--ask-for-approval", "never", prompt))
+//	err = reviewer.Run(exec.CommandContext(ctx, "codex", "exec", prompt))
 //
 // An agent learns where to ask from the environment variable [EnvURL]. What its hook runs posts the payload to
 //

@@ -8,14 +8,30 @@
  *     // {"decision":"select","reason":"injected_mcp","option_id":"yes",...}
  *     kandev_policy_string_free(json);
  *
+ * Config     One JSON object of the host's. Never pass on what a user can write: its injected_kandev_mcp is the proof that
+ *            everything rests on.
+ *
+ *                policy                    "injected_mcp" (default), or "unattended_review" for hook payloads
+ *                agent_type                the host's id of the agent; "claude-acp" selects Claude's dialect
+ *                port                      the port of the injected URL
+ *                mcp_host                  the host of the injected URL; absent: localhost
+ *                injected_kandev_mcp       true: this host has put its own server into mcp_servers
+ *                mcp_servers               array of {name, type, url, command, args, env, headers}
+ *                auto_approve_permissions  true: approve everything
+ *
+ * Answer     One JSON object: decision (select, ask, cancel; for hooks allow, deny, ask) and reason; for a select option_id
+ *            and option_kind; server and tool once the tool's name has parsed; for hooks status and response. The whole
+ *            contract, and the reviewers' keys, are in docs/contract.md.
+ *
  * Conventions, which every function keeps:
  *
  * Ownership  Arguments are borrowed for the call and never changed. What a function returns to be freed names the
  *            function that frees it. The library frees nothing that it did not allocate.
- * Lengths    Sizes are bytes. (pointer, length) pairs need no NUL. A NULL pointer is read as empty, whatever the length.
+ * Lengths    Sizes are bytes. (pointer, length) pairs need no NUL. A NULL input is read as empty, whatever its length; a
+ *            NULL buffer needs the capacity 0, else KANDEV_POLICY_STATUS_INVALID_ARGUMENT.
  * NULL       Allowed where a comment says so. Elsewhere it is malformed input, or KANDEV_POLICY_STATUS_INVALID_ARGUMENT.
- * Threads    Every function may be called from any thread. A handle is immutable and may be shared. Decisions leave no
- *            state behind and hold no lock; no thread is started.
+ * Threads    Every function may be called from any thread. A kandev_policy is immutable, a registry locks itself for
+ *            moments; both may be shared. Decisions leave no state behind and hold no lock; no thread is started.
  * Errors     What is wrong with a frame or a config is a decision with a reason, never an approval. Every status but
  *            KANDEV_POLICY_STATUS_OK means to the caller: ask (or deny, for an unattended reviewer).
  * Panics     None crosses this interface: a caught one is the decision internal_error and prints nothing. No signal
