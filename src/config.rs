@@ -2,6 +2,7 @@
 //! key, the type found and the type expected, never a value.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -249,11 +250,13 @@ impl<'a> Members<'a> {
 }
 
 /// A text that is among the others twice.
-pub(crate) fn duplicate<'a>(texts: impl Iterator<Item = &'a [u8]>) -> Option<&'a [u8]> {
-    let mut texts: Vec<_> = texts.collect();
-    texts.sort_unstable();
-    texts.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+pub(crate) fn duplicate<'a>(mut texts: impl Iterator<Item = &'a [u8]>) -> Option<&'a [u8]> {
+    let mut seen = Places::new();
+    texts.find(|text| seen.insert(text.to_vec(), 0).is_some())
 }
+
+/// Where texts stand in a list. One type for all lists that are searched, since each more makes the library larger.
+pub(crate) type Places = BTreeMap<Vec<u8>, usize>;
 
 /// An unknown key is shown only if it looks like one, since anything might have been pasted there.
 fn printable(key: &[u8]) -> &str {

@@ -277,6 +277,28 @@ fn sixteen_mebibytes_of_everything() {
     assert!(bounded("a long padded kind", kind.as_bytes(), CLAUDE).contains("injected_mcp"));
 }
 
+/// One long id among as many short ones as there is room for, in every place and spelling: comparing a short id with the
+/// long one must not cost the long one's length.
+#[test]
+fn a_long_option_id_among_short_ones() {
+    let half = MAX_DOCUMENT_BYTES / 2 - 1024;
+    let before = r#"{"toolCall":{"name":"mcp__kandev__list"},"options":["#;
+    let option = |id: &str, kind: &str| format!(r#"{{"optionId":"{id}","kind":"{kind}"}}"#);
+    for (unit, escape) in [("a", ""), ("a", "\\n"), ("\u{e9}", ""), ("\u{e9}", "\\n"), ("\\u00e9", "")] {
+        let long = option(&format!("{escape}{}", unit.repeat(half / unit.len())), "allow_once");
+        for short in ["b", "\\u0062", "a", "\\u0061", "\u{e9}", "\\n", "\\n\u{e9}"] {
+            let short = option(short, "other");
+            let shorts = vec![short.as_str(); half / (short.len() + 1)].join(",");
+            for options in [format!("{long},{shorts}"), format!("{shorts},{long}"), format!("{short},{long},{shorts}")]
+            {
+                let frame = format!("{before}{options}]}}");
+                assert!(frame.len() <= MAX_DOCUMENT_BYTES);
+                assert!(bounded("a long id among short ones", frame.as_bytes(), CLAUDE).contains("injected_mcp"));
+            }
+        }
+    }
+}
+
 #[test]
 fn huge_and_deep_configs() {
     let deep = format!("{}{}", "[".repeat(1_000_000), "]".repeat(1_000_000));

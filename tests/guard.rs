@@ -1,6 +1,6 @@
 //! The live guard (contract 5.3): a server's `tools/list` result against its classification in the catalog.
 
-use kandev_policy::unclassified_tools;
+use kandev_policy::{unclassified_tools, GuardError};
 
 fn check(server: &str, list: &str) -> Result<Vec<String>, String> {
     unclassified_tools(None, server, list.as_bytes()).map_err(|error| error.to_string())
@@ -76,6 +76,25 @@ fn a_server_that_the_catalog_does_not_know_is_an_error() {
     assert_eq!(check("kcap", &list(&[])).unwrap_err(), "\"kcap\" is no server of the catalog");
     assert_eq!(check("kcap_review", &list(&[])).unwrap_err(), "\"kcap_review\" is no server of the catalog");
     assert_eq!(check("", &list(&[])).unwrap_err(), "\"\" is no server of the catalog");
+}
+
+#[test]
+fn a_key_that_a_client_might_read_in_another_s_place_is_no_list() {
+    for list in [
+        r#"{"tools":[],"Tools":[{"name":"evil"}]}"#,
+        r#"{"tools":[],"tool\u017f":[{"name":"evil"}]}"#,
+        r#"{"tools":[],"tools":[{"name":"evil"}]}"#,
+        r#"{"tools":[],"nextcursor":"2"}"#,
+        r#"{"tools":[],"nextCur\u017for":"2"}"#,
+        r#"{"tools":[{"name":"get_pr_summary","Name":"evil"}]}"#,
+        r#"{"tools":[{"name":"get_pr_summary","\u006eame":"evil"}]}"#,
+    ] {
+        let error = unclassified_tools(None, "kcap-review", list.as_bytes()).unwrap_err();
+        assert_eq!(error, GuardError::NoToolList, "{list}");
+    }
+    // Other keys are the server's own affair.
+    let list = r#"{"tools":[{"name":"get_pr_summary","title":"a","Title":"b"}],"_meta":{},"_Meta":{}}"#;
+    assert!(unclassified_tools(None, "kcap-review", list.as_bytes()).unwrap().is_empty());
 }
 
 #[test]

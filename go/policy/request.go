@@ -11,6 +11,11 @@ type Option struct {
 // v2 the subject's toolCall and the options. The decision is the one that [Policy.DecideFrame] gives for the frame,
 // apart from what the host's decoder has already hidden, such as duplicate keys.
 //
+// A host that decodes v2 has to look at the subject's type. A subject that is null, or of any type but exactly "tool_call",
+// has no identity, whatever its toolCall holds: set Options alone. A frame with both toolCall and subject (even if one is
+// null), with neither, or without an object where a toolCall has to be, is malformed: a Request can't express it, so don't
+// call [Policy.Decide], but leave the request to the user, as for [ReasonMalformedFrame].
+//
 // A string that is not UTF-8, and more than 16 MiB in all, is [ReasonMalformedFrame].
 type Request struct {
 	// ToolName is toolCall.name; nil: the agent sent none, or null.

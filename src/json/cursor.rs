@@ -48,6 +48,7 @@ impl<'a> Cursor<'a> {
     }
 
     #[cold]
+    #[inline(never)]
     fn token_behind_space(&mut self) -> Option<u8> {
         let rest = &self.text.as_bytes()[self.at..];
         let space = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
@@ -93,7 +94,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads an array; `element` is called at each element and must consume it.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn array(
         &mut self,
         mut element: impl FnMut(&mut Self) -> Result<(), Malformed>,

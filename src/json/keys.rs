@@ -37,6 +37,7 @@ impl<const N: usize> Keys<N> {
 
     /// For a key that is escaped, not ASCII, or a name in another case.
     #[cold]
+    #[inline(never)]
     fn take_odd(&mut self, key: JsonStr<'_>) -> Option<usize> {
         let index = self.names.iter().position(|name| folds_to(key, name))?;
         let bit = 1 << index;

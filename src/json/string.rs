@@ -56,34 +56,47 @@ impl<'a> JsonStr<'a> {
     }
 
     pub(super) fn chars(self) -> Chars<'a> {
-        // The document is UTF-8 and a quote cuts no character, so there is always text.
-        Chars { rest: simdutf8::basic::from_utf8(self.raw).unwrap_or_default(), escaped: self.escaped }
+        Chars { rest: self.raw, escaped: self.escaped }
     }
 }
 
-/// The characters of a string; `None` stands for a lone surrogate.
+/// The characters of a string, each decoded only when it is asked for, so that a comparison costs no more than what is
+/// alike. `None` stands for a lone surrogate.
 pub(super) struct Chars<'a> {
-    rest: &'a str,
+    rest: &'a [u8],
     escaped: bool,
 }
 
 impl Chars<'_> {
-    /// Takes the four hex digits of a `\u` escape, which the cursor has checked.
-    fn unit(&mut self) -> u32 {
-        let (digits, rest) = self.rest.split_at(4);
+    /// The next character as it is written. The document has been checked to be UTF-8, and a quote cuts no character.
+    fn written(&mut self) -> Option<char> {
+        let len = match self.rest.first()? {
+            0x00..=0x7F => 1,
+            0x80..=0xDF => 2,
+            0xE0..=0xEF => 3,
+            0xF0..=0xFF => 4,
+        };
+        let (c, rest) = self.rest.split_at_checked(len)?;
         self.rest = rest;
-        u32::from_str_radix(digits, 16).unwrap_or(0xD800)
+        std::str::from_utf8(c).ok()?.chars().next()
+    }
+
+    /// Takes the four hex digits of a `\u` escape, which the cursor has checked.
+    fn unit(&mut self) -> Option<u32> {
+        let (digits, rest) = self.rest.split_at_checked(4)?;
+        self.rest = rest;
+        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
     }
 
     fn unicode(&mut self) -> Option<char> {
-        let first = self.unit();
+        let first = self.unit()?;
         if !(0xD800..0xDC00).contains(&first) {
             return char::from_u32(first);
         }
         // A high surrogate counts only with the low one right behind it.
         let before = self.rest;
-        self.rest = self.rest.strip_prefix("\\u")?;
-        let second = self.unit();
+        self.rest = self.rest.strip_prefix(b"\\u")?;
+        let second = self.unit()?;
         if (0xDC00..0xE000).contains(&second) {
             return char::from_u32(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00));
         }
@@ -95,16 +108,14 @@ impl Chars<'_> {
 impl Iterator for Chars<'_> {
     type Item = Option<char>;
 
+    // Only odd strings come here, so it is small rather than fast.
+    #[inline(never)]
     fn next(&mut self) -> Option<Option<char>> {
-        let mut chars = self.rest.chars();
-        let c = chars.next()?;
-        self.rest = chars.as_str();
+        let c = self.written()?;
         if c != '\\' || !self.escaped {
             return Some(Some(c));
         }
-        let escape = chars.next()?;
-        self.rest = chars.as_str();
-        Some(match escape {
+        Some(match self.written()? {
             'b' => Some('\u{8}'),
             'f' => Some('\u{c}'),
             'n' => Some('\n'),

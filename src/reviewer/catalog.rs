@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use once_cell::sync::Lazy;
 
-use super::allowlist::folds_to;
-use crate::config::{duplicate, ConfigError, Members, Raw};
+use super::allowlist::{folded, folds_to};
+use crate::config::{duplicate, ConfigError, Members, Places, Raw};
 use crate::qualified_name::is_identifier;
 
 pub(super) struct Catalog {
     pub(super) servers: Vec<Server>,
     pub(super) result_channel: ResultChannel,
+    /// Where each server stands, by its id in lower case.
+    places: Places,
 }
 
 pub(super) struct Server {
@@ -65,14 +67,23 @@ impl Catalog {
         }
         let channel = members.require(path, "result_channel", "object", Raw::members)?;
         let result_channel = ResultChannel::read(&channel, &format!("{path}result_channel."))?;
-        let catalog = Self { servers, result_channel };
+        let mut places = Places::new();
+        for (place, server) in servers.iter().enumerate() {
+            places.insert(server.id.to_ascii_lowercase().into_bytes(), place);
+        }
+        let catalog = Self { servers, result_channel, places };
         catalog.check(path)?;
         Ok(catalog)
     }
 
+    /// The server of a name, in any ASCII case.
+    pub(super) fn server(&self, name: &str) -> Option<&Server> {
+        self.servers.get(*self.places.get(name.to_ascii_lowercase().as_bytes())?)
+    }
+
     /// Whether the exact name is classified as unattended-safe on one of the bound servers.
     pub(super) fn is_unattended_safe(&self, tool: &str, bound: &[String]) -> bool {
-        let mut servers = self.servers.iter().filter(|server| bound.contains(&server.id));
+        let mut servers = bound.iter().filter_map(|id| self.server(id));
         servers.any(|server| server.unattended_safe_tools.iter().any(|safe| safe == tool))
     }
 
@@ -89,8 +100,8 @@ impl Catalog {
         if self.servers.iter().any(|server| folds_to(&server.id, &channel.server)) {
             return broken("the result channel's server must not be among the servers");
         }
-        let folded: Vec<_> = ids().map(|id| id.to_ascii_lowercase().replace('-', "_")).collect();
-        if duplicate(folded.iter().map(String::as_bytes)).is_some() {
+        let folded: Vec<_> = ids().map(|id| folded(id)).collect();
+        if duplicate(folded.iter().map(Vec::as_slice)).is_some() {
             return broken("two server ids are the same but for case, - and _");
         }
         if duplicate(tools().map(String::as_bytes)).is_some() {

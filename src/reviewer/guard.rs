@@ -1,11 +1,11 @@
 //! The live guard (contract 5.3): what a server really offers, against what the catalog says about it.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use super::catalog::Catalog;
 use super::registry::Quoted;
-use crate::config::{duplicate, ConfigError, Members, Raw};
+use crate::config::{ConfigError, Members, Places, Raw};
+use crate::json::{JsonStr, Keys};
 
 /// Why a server's tools could not be compared with the catalog. It doesn't pass for a pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,9 +54,9 @@ pub fn unclassified_tools(catalog: Option<&[u8]>, server: &str, tools_list: &[u8
         Some(document) => Catalog::of_document(document).map_err(GuardError::Catalog)?.into(),
     };
     let classified = catalog.classified(server).ok_or_else(|| GuardError::UnknownServer(server.to_owned()))?;
-    let mut named = BTreeSet::new();
+    let mut named = Places::new();
     let mut unclassified = offered(tools_list)?;
-    unclassified.retain(|tool| !classified.contains(tool) && named.insert(tool.clone()));
+    unclassified.retain(|tool| !classified.contains(tool) && named.insert(tool.as_bytes().to_vec(), 0).is_none());
     Ok(unclassified)
 }
 
@@ -72,7 +72,10 @@ impl Catalog {
 
 /// The names in a `tools/list` result.
 fn offered(tools_list: &[u8]) -> Result<Vec<String>, GuardError> {
-    let result = Members::of_document(tools_list).ok().filter(is_unambiguous).ok_or(GuardError::NoToolList)?;
+    let result = Members::of_document(tools_list).map_err(|_| GuardError::NoToolList)?;
+    if has_rivals(&result) {
+        return Err(GuardError::NoToolList);
+    }
     let tools = result.get("tools").and_then(Raw::elements).ok_or(GuardError::NoToolList)?;
     match result.get("nextCursor").map(Raw::string) {
         None => {}
@@ -84,11 +87,20 @@ fn offered(tools_list: &[u8]) -> Result<Vec<String>, GuardError> {
 }
 
 fn name(tool: Raw<'_>) -> Option<String> {
-    tool.members().filter(is_unambiguous)?.get("name")?.string()
+    let tool = tool.members().filter(|tool| !has_rivals(tool))?;
+    tool.get("name")?.string()
 }
 
-/// Whether no key stands there twice, or in another case beside itself: an MCP client might have read the other.
-fn is_unambiguous(members: &Members<'_>) -> bool {
-    let folded: Vec<_> = members.iter().map(|(key, _)| key.to_ascii_lowercase()).collect();
-    duplicate(folded.iter().map(Vec::as_slice)).is_none()
+/// Whether a key that is read here stands there twice or in a rival spelling, which an MCP client might have read in its
+/// place.
+#[inline(never)]
+fn has_rivals(members: &Members<'_>) -> bool {
+    let mut keys = Keys::new(["tools", "nextCursor", "name"]);
+    for (key, _) in members.iter() {
+        // A key with half an emoji in it is no spelling of anything.
+        if let Ok(key) = std::str::from_utf8(key) {
+            keys.take(JsonStr::plain(key));
+        }
+    }
+    keys.clash()
 }

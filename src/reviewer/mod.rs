@@ -93,7 +93,7 @@ impl Reviewer {
     }
 
     /// Decides a hook payload: the steps of the contract's 5.1.
-    pub(crate) fn decide_body<'a>(&self, body: &'a [u8], trace: &mut impl Trace) -> Decision<'a> {
+    pub(crate) fn decide_body<'a>(&self, body: &'a [u8], trace: &mut dyn Trace) -> Decision<'a> {
         fault::point("body");
         let Some(body) = Body::read(body) else {
             trace.stopped(Step::Body, Reason::MalformedRequest);
@@ -152,7 +152,7 @@ impl Reviewer {
         &self,
         tool: &Tool<'_>,
         claim: &Claim<'_>,
-        trace: &mut impl Trace,
+        trace: &mut dyn Trace,
     ) -> Result<(Step, Reason), (Step, Reason)> {
         match tool {
             Tool::Qualified(name) => {

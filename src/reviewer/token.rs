@@ -85,12 +85,17 @@ impl Digest {
     }
 }
 
-/// The token in a text that is one, or a URL whose path begins with one.
+/// The token in a text that is one, or in a URL: the first segment of its path that is as long as one. Whoever revokes
+/// must not miss it for a slash or a newline too many.
 pub(super) fn in_url(text: &[u8]) -> &[u8] {
     const AUTHORITY: &[u8] = b"://";
-    let Some(at) = text.windows(AUTHORITY.len()).position(|window| window == AUTHORITY) else { return text };
-    let mut segments = text[at + AUTHORITY.len()..].split(|byte| matches!(byte, b'/' | b'?' | b'#'));
-    segments.nth(1).unwrap_or_default()
+    let at = text.windows(AUTHORITY.len()).position(|window| window == AUTHORITY);
+    let mut segments = text.split(|byte| matches!(byte, b'/' | b'?' | b'#'));
+    if at.is_some() {
+        // The scheme, nothing, and the authority, which could be as long.
+        segments.nth(2);
+    }
+    segments.map(<[u8]>::trim_ascii).find(|segment| is_as_long_as_one(segment)).unwrap_or_default()
 }
 
 /// Whether a text can be a token at all. Its length is no secret.
@@ -118,19 +123,30 @@ mod tests {
     }
 
     #[test]
-    fn a_url_gives_its_first_path_segment() {
-        for url in [
-            "tok",
-            "http://127.0.0.1:1/tok",
-            "http://[::1]:1/tok/",
-            "x://h/tok/codex/p?q",
-            "x://h/tok?q",
-            "x://h/tok#f",
+    fn the_token_is_found_in_every_form_of_its_url() {
+        const TOKEN: &str = "0123456789abcdefghijklmnopqrstuvwxyzABCDE-_";
+        assert_eq!(TOKEN.len(), TOKEN_BYTES);
+        for form in [
+            "{}",
+            "{}\n",
+            " {} ",
+            "{}/",
+            "/{}/codex/permission-request",
+            "127.0.0.1:1/{}",
+            "//127.0.0.1:1/{}",
+            "http://127.0.0.1:1/{}",
+            "http://127.0.0.1:1/{}\n",
+            "http://127.0.0.1:1//{}",
+            "http://[::1]:1/{}/",
+            "http://a-name-of-a-host-that-is-as-long-as-a-token/{}",
+            "x://h/{}/codex/p?q",
+            "x://h/{}?q",
+            "x://h/{}#f",
         ] {
-            assert_eq!(in_url(url.as_bytes()), b"tok", "{url}");
+            assert_eq!(in_url(form.replace("{}", TOKEN).as_bytes()), TOKEN.as_bytes(), "{form}");
         }
-        for url in ["http://tok", "http://h/", "http://h//tok", "http://"] {
-            assert_eq!(in_url(url.as_bytes()), b"", "{url}");
+        for form in ["", "http://h/", "http://{}", "http://h/x{}", "tok"] {
+            assert_eq!(in_url(form.replace("{}", TOKEN).as_bytes()), b"", "{form}");
         }
     }
 }

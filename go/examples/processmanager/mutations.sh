@@ -73,6 +73,15 @@ mutate branch 001_1 $manager \
 mutate title 001_3 $policy \
 	's/(\td := m\.decide\(req\)\n)/$1\tif strings.HasPrefix(req.Title, "mcp__kandev__") {\n\t\treturn acpclient.PermissionResponse{OptionID: req.Options[0].OptionID}, true\n\t}\n/; s/("log\/slog"\n)/$1\t"strings"\n/' \
 	'a title alone approves'
+mutate subject 001_3 $client \
+	's/if subject\.Type != "tool_call"/if false/' \
+	'a call is taken out of a subject of any type'
+mutate both 001_3 $client \
+	's/\(p\.ToolCall == nil\) == \(p\.Subject == nil\)/p.ToolCall == nil \&\& p.Subject == nil/' \
+	'a frame with both toolCall and subject counts as one of them'
+mutate malformed 001_3 $policy \
+	's/if req\.Malformed/if false/' \
+	'the policy is asked about a frame that is malformed'
 mutate provenance 001_4 $policy \
 	's/InjectedKandevMCP: cfg\.InjectedKandevMCP/InjectedKandevMCP: true/' \
 	'provenance is dropped: every config counts as injected'

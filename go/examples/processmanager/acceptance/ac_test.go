@@ -180,6 +180,63 @@ func TestAC001_3_LookAlikesAndAmbiguousFrames(t *testing.T) {
 	}
 }
 
+// Only a subject of type tool_call, alone, says which call a frame of ACP v2 is about. All else stays with the user, for
+// the same reason whether the host keeps the frame or decodes it; and nothing is announced that the policy didn't judge.
+func TestAC001_3_FramesThatNameNoCall(t *testing.T) {
+	const toolCall = `{"toolCallId":"call-1","name":"mcp__kandev__list_tasks_kandev","title":"mcp__kandev__list_tasks_kandev","kind":"other"}`
+	const subject = `{"type":"tool_call","toolCall":` + toolCall + `}`
+	const missing, malformed = "identity_missing", "malformed_frame"
+	plan := one(t, "0.101.0-v2", "1_update_task_plan")
+	frame := func(slug, members string) capture {
+		if members != "" {
+			members += ","
+		}
+		return plan.with(slug, `{"sessionId":"`+plan.sessionID(t)+`",`+members+`"options":`+plan.rawOptions(t)+`}`)
+	}
+	for _, c := range []struct {
+		slug, members, reason string
+	}{
+		{"other-type", `"subject":{"type":"other","toolCall":` + toolCall + `}`, missing},
+		{"folded-type", `"subject":{"type":"TOOL_CALL","toolCall":` + toolCall + `}`, missing},
+		{"padded-type", `"subject":{"type":"tool_call ","toolCall":` + toolCall + `}`, missing},
+		{"empty-type", `"subject":{"type":"","toolCall":` + toolCall + `}`, missing},
+		{"null-type", `"subject":{"type":null,"toolCall":` + toolCall + `}`, missing},
+		{"number-type", `"subject":{"type":5,"toolCall":` + toolCall + `}`, missing},
+		{"no-type", `"subject":{"toolCall":` + toolCall + `}`, missing},
+		{"other-type-odd-call", `"subject":{"type":"other","toolCall":"x"}`, missing},
+		{"null-subject", `"subject":null`, missing},
+		{"both", `"toolCall":` + toolCall + `,"subject":` + subject, malformed},
+		{"both-subject-null", `"toolCall":` + toolCall + `,"subject":null`, malformed},
+		{"both-subject-other", `"subject":{"type":"other"},"toolCall":` + toolCall, malformed},
+		{"both-call-null", `"toolCall":null,"subject":` + subject, malformed},
+		{"both-null", `"toolCall":null,"subject":null`, malformed},
+		{"neither", ``, malformed},
+		{"call-null", `"toolCall":null`, malformed},
+		{"call-string", `"toolCall":"x"`, malformed},
+		{"subject-string", `"subject":"tool_call"`, malformed},
+		{"subject-array", `"subject":[` + subject + `]`, malformed},
+		{"subject-without-call", `"subject":{"type":"tool_call"}`, malformed},
+		{"subject-null-call", `"subject":{"type":"tool_call","toolCall":null}`, malformed},
+	} {
+		each(t, []capture{frame(c.slug, c.members)}, setup{}, func(t *testing.T, frame capture, s setup) {
+			x := open(t, frame, s)
+			x.pending(frame, reject)
+			if event := x.seen("permission_request")[0]; event.Title != "" || event.ToolCallID != "" || event.RawInput != nil {
+				t.Errorf("announced %+v", event)
+			}
+			if want := `"reason":"` + c.reason + `"`; !strings.Contains(x.logs.String(), want) {
+				t.Errorf("no %s in the log:\n%s", want, x.logs)
+			}
+			if calls := x.host.Injected().Calls(); len(calls) != 0 {
+				t.Errorf("the injected server was called: %+v", calls)
+			}
+		})
+	}
+	// The same call, said as it should be, proceeds.
+	each(t, []capture{frame("v1", `"toolCall":`+toolCall), frame("v2", `"subject":`+subject)}, setup{},
+		func(t *testing.T, c capture, s setup) { open(t, c, s).approved(c, allowOnce) })
+}
+
 // A server that a user configured under the same name has no place beside the injected one.
 func TestAC001_4_UsersEntryIsReplaced(t *testing.T) {
 	own := []config.McpServerConfig{

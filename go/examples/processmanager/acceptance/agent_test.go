@@ -151,17 +151,19 @@ func (a *agent) call(ctx context.Context, frame string) (result called) {
 		RawInput   json.RawMessage `json:"rawInput"`
 	}
 	var params struct {
-		ToolCall toolCall                          `json:"toolCall"`
-		Subject  struct{ ToolCall toolCall }       `json:"subject"`
+		ToolCall json.RawMessage                   `json:"toolCall"`
+		Subject  json.RawMessage                   `json:"subject"`
 		Options  []struct{ OptionID, Kind string } `json:"options"`
 	}
 	if err := json.Unmarshal([]byte(frame), &params); err != nil {
 		return called{Err: err}
 	}
-	tool := params.ToolCall
-	if tool.ToolCallID == "" {
-		tool = params.Subject.ToolCall
-	}
+	// The agent knows its call, whatever it says of it: it takes what it finds.
+	var tool toolCall
+	var subject struct{ ToolCall json.RawMessage }
+	_ = json.Unmarshal(params.Subject, &subject)
+	_ = json.Unmarshal(subject.ToolCall, &tool)
+	_ = json.Unmarshal(params.ToolCall, &tool)
 	id := acp.ToolCallId(tool.ToolCallID)
 
 	update := acp.StartToolCall(id, tool.Title, acp.WithStartStatus(acp.ToolCallStatusPending))

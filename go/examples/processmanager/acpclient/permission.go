@@ -19,6 +19,9 @@ type PermissionRequest struct {
 	RawInput   any
 	Options    []PermissionOption
 
+	// Malformed: which call the frame is about can't be told. What is decoded is for the user, not for the policy.
+	Malformed bool
+
 	// The next three are for the policy alone. They never go into an announcement, a snapshot or a log.
 
 	ToolName *string         // toolCall.name; nil: the agent sent none
@@ -53,18 +56,51 @@ type toolCall struct {
 	Name any `json:"name"`
 }
 
-// permissionParams are the params of a request in ACP v1 (toolCall) and v2 (subject).
+// permissionParams are the params of a request in ACP v1 (toolCall) and v2 (subject). Those two stay raw here, because a
+// null and an absent one differ.
 type permissionParams struct {
 	SessionID acp.SessionId          `json:"sessionId"`
-	ToolCall  *toolCall              `json:"toolCall"`
-	Subject   *subject               `json:"subject"`
+	ToolCall  json.RawMessage        `json:"toolCall"`
+	Subject   json.RawMessage        `json:"subject"`
 	Options   []acp.PermissionOption `json:"options"`
 }
 
-type subject struct {
-	Type     string    `json:"type"`
-	ToolCall *toolCall `json:"toolCall"`
+// call is the tool call that the request is about, by the rules of contract 4.2. A subject that is null or of another type
+// than tool_call is about none, whatever it holds: the call is empty. The call is nil if the frame is malformed: toolCall
+// and subject together, even as null, or neither, or no object where one has to be.
+func (p *permissionParams) call() (*toolCall, error) {
+	raw := p.ToolCall
+	switch {
+	case (p.ToolCall == nil) == (p.Subject == nil):
+		return nil, nil
+	case p.Subject != nil:
+		if string(p.Subject) == "null" {
+			return &toolCall{}, nil
+		}
+		if !isObject(p.Subject) {
+			return nil, nil
+		}
+		var subject struct {
+			Type     any             `json:"type"`
+			ToolCall json.RawMessage `json:"toolCall"`
+		}
+		if err := json.Unmarshal(p.Subject, &subject); err != nil {
+			return nil, err
+		}
+		if subject.Type != "tool_call" {
+			return &toolCall{}, nil
+		}
+		raw = subject.ToolCall
+	}
+	if !isObject(raw) {
+		return nil, nil
+	}
+	call := &toolCall{}
+	return call, json.Unmarshal(raw, call)
 }
+
+// isObject is for a value that the decoder has cut out: it is JSON without white space around it.
+func isObject(value json.RawMessage) bool { return len(value) > 0 && value[0] == '{' }
 
 // forwardPermissionRequest hands a frame to the process manager and its answer to the agent.
 func (c *Client) forwardPermissionRequest(ctx context.Context, raw json.RawMessage) (any, *acp.RequestError) {
@@ -75,15 +111,17 @@ func (c *Client) forwardPermissionRequest(ctx context.Context, raw json.RawMessa
 	if len(params.Options) == 0 {
 		return wireResponse(PermissionResponse{Cancelled: true}), nil
 	}
-	call := params.ToolCall
-	if call == nil && params.Subject != nil {
-		call = params.Subject.ToolCall
+	call, err := params.call()
+	if err != nil {
+		return nil, acp.NewInvalidParams(map[string]any{"error": "permission request can't be decoded"})
 	}
-	if call == nil {
+	malformed := call == nil
+	if malformed {
 		call = &toolCall{}
 	}
 
 	req := &PermissionRequest{
+		Malformed:  malformed,
 		SessionID:  string(params.SessionID),
 		ToolCallID: string(call.ToolCallId),
 		RawInput:   call.RawInput,

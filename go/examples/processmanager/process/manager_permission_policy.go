@@ -48,10 +48,14 @@ func (m *Manager) approveInjected(req *acpclient.PermissionRequest) (acpclient.P
 }
 
 // decide prefers the frame as it came: there the policy sees duplicate and rival keys, which decoding hides. A client
-// that keeps no frames, such as one on typed SDK callbacks, gives what it decoded.
+// that keeps no frames, such as one on typed SDK callbacks, gives what it decoded; if it could not tell which call a frame
+// is about, there is nothing to give, and the answer is the one that the policy has for such a frame.
 func (m *Manager) decide(req *acpclient.PermissionRequest) policy.Decision {
 	if req.Params != nil {
 		return m.policy.DecideFrame(req.Params)
+	}
+	if req.Malformed {
+		return policy.Decision{Kind: policy.Ask, Reason: policy.ReasonMalformedFrame}
 	}
 	options := make([]policy.Option, len(req.Options))
 	for i, o := range req.Options {
