@@ -20,10 +20,11 @@ import (
 // The limits that are used where [Options] says nothing. A body has at most 1 MiB, the engine's own limit.
 const (
 	DefaultMaxConnections = 1024
+	DefaultMaxPrompts     = 1024
 	DefaultHeaderTimeout  = 5 * time.Second
 	DefaultBodyTimeout    = 10 * time.Second
 	DefaultAnswerTimeout  = 10 * time.Second
-	DefaultIdleTimeout    = 2 * time.Minute
+	DefaultIdleTimeout    = 15 * time.Second
 	DefaultGrace          = 5 * time.Second
 )
 
@@ -51,9 +52,12 @@ type Options struct {
 	// Catalog is the JSON of the servers and tools that reviewers may be granted; nil is the built-in one.
 	Catalog json.RawMessage
 
-	// MaxConnections is how many connections are served at once; more of them wait to be accepted. A request that waits
-	// for a person holds one.
+	// MaxConnections is how many connections are served at once; more of them wait to be accepted. One whose request waits
+	// for a person is not among them.
 	MaxConnections int
+	// MaxPrompts is how many requests wait for a person at once; more of them are denied. So those who wait take no place
+	// from reviewers.
+	MaxPrompts int
 	// HeaderTimeout and BodyTimeout are how long a client may take to send a request's header and its body.
 	HeaderTimeout, BodyTimeout time.Duration
 	// AnswerTimeout is how long a client may take to receive the answer.
@@ -66,6 +70,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.MaxConnections = cmp.Or(o.MaxConnections, DefaultMaxConnections)
+	o.MaxPrompts = cmp.Or(o.MaxPrompts, DefaultMaxPrompts)
 	o.HeaderTimeout = cmp.Or(o.HeaderTimeout, DefaultHeaderTimeout)
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, DefaultBodyTimeout)
 	o.AnswerTimeout = cmp.Or(o.AnswerTimeout, DefaultAnswerTimeout)
@@ -85,6 +90,8 @@ type Bridge struct {
 	host     string // the one Host that requests may have
 	server   *http.Server
 
+	// waiting has the places of those who wait for a person.
+	waiting chan struct{}
 	// cancel ends what waits for a person.
 	cancel context.CancelFunc
 	// stopWatching ends the watch over the context of Start.
@@ -106,8 +113,8 @@ func Start(ctx context.Context, opts Options) (*Bridge, error) {
 		return nil, err
 	}
 	opts = opts.withDefaults()
-	if opts.MaxConnections < 0 {
-		return nil, fmt.Errorf("bridge: MaxConnections is negative")
+	if opts.MaxConnections < 0 || opts.MaxPrompts < 0 {
+		return nil, errors.New("bridge: MaxConnections or MaxPrompts is negative")
 	}
 	registry, shared, err := policy.NewRegistry(policy.RegistryConfig{
 		EnabledVendors:     opts.EnabledVendors,
@@ -129,6 +136,7 @@ func Start(ctx context.Context, opts Options) (*Bridge, error) {
 		registry:  registry,
 		shared:    shared,
 		host:      listener.Addr().String(),
+		waiting:   make(chan struct{}, opts.MaxPrompts),
 		cancel:    cancel,
 		served:    make(chan struct{}),
 		closed:    make(chan struct{}),
@@ -137,6 +145,7 @@ func Start(ctx context.Context, opts Options) (*Bridge, error) {
 	b.server = &http.Server{
 		Handler:           http.HandlerFunc(b.serve),
 		BaseContext:       func(net.Listener) context.Context { return requests },
+		ConnContext:       withConnection,
 		ReadHeaderTimeout: opts.HeaderTimeout,
 		IdleTimeout:       opts.IdleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,

@@ -206,6 +206,7 @@ func TestStartRefusesBadOptions(t *testing.T) {
 		{ResultChannelScope: "all"},
 		{Catalog: []byte(`{"servers":[]}`)},
 		{MaxConnections: -1},
+		{MaxPrompts: -1},
 	} {
 		if b, err := Start(t.Context(), opts); err == nil {
 			b.Close()
@@ -286,5 +287,18 @@ func TestLimitOfConnections(t *testing.T) {
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("no answer although a place is free")
+	}
+}
+
+// TestIdleConnectionsAreClosed, so that they don't keep their places.
+func TestIdleConnectionsAreClosed(t *testing.T) {
+	b := start(t, Options{MaxConnections: 1, IdleTimeout: 50 * time.Millisecond})
+	r := register(t, b, "codex", "kcap-review")
+	for range 3 {
+		// Each client would keep its connection.
+		expect(t, client(t), r.URL(), "codex", summary, 200, allowBody)
+	}
+	if DefaultIdleTimeout > 15*time.Second {
+		t.Error(DefaultIdleTimeout)
 	}
 }

@@ -34,7 +34,7 @@
 //     internal error) is an answer that denies.
 //   - 400 for a body that is not one complete permission request. Nothing is approved or asked.
 //   - 404 for an unknown or revoked token, another vendor, path or method, a foreign Host, or an Origin header. They can't
-//     be told apart.
+//     be told apart, and the connection is closed.
 //
 // An agent takes what is not 200 for no decision; [Hook] turns it into an answer that denies.
 //

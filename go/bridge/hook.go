@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -38,9 +40,19 @@ type Hook struct {
 	Timeout, ConnectTimeout time.Duration
 }
 
+// String names the vendor, without the URL and its token.
+func (h Hook) String() string { return "hook of " + strconv.Quote(h.Vendor) }
+
+// Format writes what String gives, for every verb.
+func (h Hook) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, h.String()) }
+
+// LogValue gives what String gives.
+func (h Hook) LogValue() slog.Value { return slog.StringValue(h.String()) }
+
 // Answer posts the payload to the bridge and gives the answer to print. There always is one: whatever fails, be it a panic,
-// it is an answer that denies, and the error says what failed, without the URL and its token. An answer has the members
-// that the vendor's agent understands and no other.
+// it is an answer that denies, and the error says what failed, without the URL and its token, and without anything that a
+// server sent. The bridge's answer must be complete and have one reading: the known members, spelled exactly, each once. The
+// answer to print has the members that the vendor's agent understands and no other.
 func (h Hook) Answer(ctx context.Context, payload io.Reader) (answer []byte, err error) {
 	defer func() {
 		if recover() != nil {
@@ -114,22 +126,26 @@ func (h Hook) post(ctx context.Context, target string, body []byte) ([]byte, err
 	client := http.Client{
 		// No proxy: the URL is on this machine.
 		Transport: &http.Transport{
-			DialContext:       (&net.Dialer{Timeout: cmp.Or(h.ConnectTimeout, DefaultHookConnectTimeout)}).DialContext,
-			DisableKeepAlives: true,
+			DialContext:        (&net.Dialer{Timeout: cmp.Or(h.ConnectTimeout, DefaultHookConnectTimeout)}).DialContext,
+			DisableKeepAlives:  true,
+			DisableCompression: true,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return nil, withoutURL(err)
+		return nil, transportError(err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the bridge answered with status %d", response.StatusCode)
 	}
+	if response.ContentLength < 0 && len(response.TransferEncoding) == 0 {
+		return nil, errors.New("the bridge's answer has no length, so it may be cut short")
+	}
 	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswerBytes+1))
 	if err != nil {
-		return nil, withoutURL(err)
+		return nil, transportError(err)
 	}
 	if len(answer) > maxAnswerBytes {
 		return nil, fmt.Errorf("the bridge's answer is longer than %d bytes", maxAnswerBytes)
@@ -137,33 +153,58 @@ func (h Hook) post(ctx context.Context, target string, body []byte) ([]byte, err
 	return h.reshape(answer)
 }
 
+var errNoAnswer = errors.New("the bridge's answer is none")
+
 // reshape gives an answer with the members that the vendor's agent understands.
 func (h Hook) reshape(answer []byte) ([]byte, error) {
-	var hook hookAnswer
-	if json.Unmarshal(answer, &hook) != nil || hook.Output.Event != hookEvent {
-		return nil, errors.New("the bridge's answer is none")
+	top, err := strictly(answer, "hookSpecificOutput")
+	if err != nil {
+		return nil, errNoAnswer
 	}
-	decision := hook.Output.Decision
-	switch decision.Behavior {
-	case "allow":
-		return Answer{Allow: true, UpdatedInput: decision.UpdatedInput, UpdatedPermissions: decision.UpdatedPermissions}.body(h.Vendor)
-	case "deny":
-		return Answer{Message: decision.Message}.body(h.Vendor)
+	output, err := strictly(top["hookSpecificOutput"], "hookEventName", "decision")
+	if err != nil {
+		return nil, errNoAnswer
+	}
+	decision, err := strictly(output["decision"], "behavior", "message", "updatedInput", "updatedPermissions")
+	if err != nil || !noKeyTwice(decision["updatedInput"]) || !noKeyTwice(decision["updatedPermissions"]) {
+		return nil, errNoAnswer
+	}
+	event, behavior, message := "", "", ""
+	for _, text := range []struct {
+		value json.RawMessage
+		into  *string
+	}{{output["hookEventName"], &event}, {decision["behavior"], &behavior}, {decision["message"], &message}} {
+		if len(text.value) > 0 && json.Unmarshal(text.value, text.into) != nil {
+			return nil, errNoAnswer
+		}
+	}
+	switch {
+	case event != hookEvent:
+		return nil, errNoAnswer
+	case behavior == "allow":
+		return Answer{Allow: true, UpdatedInput: decision["updatedInput"], UpdatedPermissions: decision["updatedPermissions"]}.body(h.Vendor)
+	case behavior == "deny":
+		return Answer{Message: message}.body(h.Vendor)
 	default:
-		return nil, errors.New("the bridge's answer is none")
+		return nil, errNoAnswer
 	}
 }
 
-// withoutURL drops what net/http puts around an error.
-func withoutURL(err error) error {
-	var outer *url.Error
-	if errors.As(err, &outer) {
-		err = outer.Err
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
+// transportError says what failed in words that hold neither the URL nor bytes of a server's, which net/http quotes.
+func transportError(err error) error {
+	var network *net.OpError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
 		return errors.New("timed out waiting for the bridge")
+	case errors.Is(err, context.Canceled):
+		return context.Canceled
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return io.ErrUnexpectedEOF
+	case errors.As(err, &network):
+		return network // what the system says, of an address on this machine
+	default:
+		return errors.New("the bridge gave no valid HTTP answer")
 	}
-	return err
 }
 
 // HookFailed is the answer that [Hook.Answer] gives when something fails, for a program that fails before it.

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -132,6 +133,97 @@ func TestHookDeniesOnEveryFailure(t *testing.T) {
 	answer, err := Hook{URL: nobody, Vendor: "codex"}.Answer(ctx, strings.NewReader(summary))
 	if string(answer) != hookDenied || err == nil {
 		t.Errorf("%s %v", answer, err)
+	}
+}
+
+// TestHookDeniesWhatHasTwoReadings: only the known members, spelled exactly and each once, are an answer that allows.
+func TestHookDeniesWhatHasTwoReadings(t *testing.T) {
+	const (
+		head  = `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":`
+		allow = `{"behavior":"allow"}`
+	)
+	answer := func(body string) string {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }))
+		defer server.Close()
+		got, err := Hook{URL: server.URL, Vendor: "claude"}.Answer(t.Context(), strings.NewReader(summary))
+		if (err != nil) != (string(got) == hookDenied) {
+			t.Errorf("%s: %s %v", body, got, err)
+		}
+		return string(got)
+	}
+	for _, body := range []string{
+		head + `{"behavior":"deny","behavior":"allow"}}}`,
+		head + `{"behavior":"allow","behavior":"allow"}}}`,
+		head + `{"behavior":"deny","Behavior":"allow"}}}`,
+		head + `{"BEHAVIOR":"allow"}}}`,
+		head + `{"behavior":"allow","interrupt":true}}}`,
+		head + `{"behavior":"allow","message":7}}}`,
+		head + `{"behavior":["allow"]}}}`,
+		head + `{"behavior":"allow","updatedInput":{"command":"ls","command":"rm"}}}}`,
+		head + `{"behavior":"allow","updatedInput":{"a":[{"b":1,"\u0062":2}]}}}}`,
+		head + `{"behavior":"allow","UpdatedInput":{}}}}`,
+		head + allow + `,"Decision":{"behavior":"deny"}}}`,
+		head + allow + `,"decision":{"behavior":"deny"}}}`,
+		`{"hookSpecificOutput":{"HookEventName":"PermissionRequest","decision":` + allow + `}}`,
+		head + allow + `},"HookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny"}}}`,
+		head + allow + `},"continue":false}`,
+		head + allow + `}}]`,
+		head + `[` + allow + `]}}`,
+		`[` + head + allow + `}}]`,
+		`null`,
+	} {
+		if got := answer(body); got != hookDenied {
+			t.Errorf("%s: %s", body, got)
+		}
+	}
+	if got := answer(head + `{"behavior":"allow","updatedInput":{"a":1e999,"b":{"a":[1,{"a":2}]},"A":0}}}}`); !strings.Contains(got, `"allow","updatedInput":{"a":1e999,`) {
+		t.Error(got)
+	}
+	if got := answer(" " + allowBody + "\n"); got != allowBody {
+		t.Error(got)
+	}
+}
+
+// TestHookTakesOnlyACompleteAnswer, and quotes nothing of what came.
+func TestHookTakesOnlyACompleteAnswer(t *testing.T) {
+	for _, x := range []struct{ answer, want string }{
+		{"HTTP/1.1 200 OK\r\n\r\n" + allowBody, hookDenied},
+		{"HTTP/1.0 200 OK\r\n\r\n" + allowBody, hookDenied},
+		{"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + allowBody, hookDenied},
+		{fmt.Sprintf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(allowBody), allowBody), hookDenied},
+		{fmt.Sprintf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(allowBody), allowBody), allowBody},
+		{fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(allowBody), allowBody), allowBody},
+		{"HTTP/1.1 200 OK\r\nContent-Length: sentinel\r\n\r\n" + allowBody, hookDenied},
+		{"HTTP/1.1 200 OK\r\nsentinel\r\n\r\n" + allowBody, hookDenied},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: sentinel\r\n\r\n" + allowBody, hookDenied},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nsentinel\r\n", hookDenied},
+		{"sentinel 200 OK\r\n\r\n", hookDenied},
+		{"HTTP/1.1 sentinel\r\n\r\n", hookDenied},
+		{"", hookDenied},
+	} {
+		listener, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			defer listener.Close()
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+			if request, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+				_, _ = io.Copy(io.Discard, request.Body)
+			}
+			_, _ = io.WriteString(conn, x.answer)
+		}()
+		got, err := Hook{URL: "http://" + listener.Addr().String(), Vendor: "codex"}.Answer(t.Context(), strings.NewReader(summary))
+		if string(got) != x.want || (err != nil) != (x.want == hookDenied) {
+			t.Errorf("%q: %s %v", x.answer, got, err)
+		}
+		if err != nil && strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), "sentinel") {
+			t.Errorf("%q: %v", x.answer, err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"context"
 	"net"
 	"sync"
 )
@@ -28,7 +29,7 @@ func (l *limited) Accept() (net.Conn, error) {
 		<-l.slots
 		return nil, err
 	}
-	return &slot{Conn: conn, free: func() { <-l.slots }}, nil
+	return &slot{Conn: conn, places: l.slots}, nil
 }
 
 func (l *limited) Close() error {
@@ -39,12 +40,44 @@ func (l *limited) Close() error {
 // slot is a connection that gives its place back when it is closed.
 type slot struct {
 	net.Conn
-	once sync.Once
-	free func()
+	mu     sync.Mutex
+	places chan struct{} // where it has its place; nil once it is closed
+}
+
+// move takes a place elsewhere and gives the present one back. It reports whether there was one.
+func (s *slot) move(places chan struct{}) bool {
+	select {
+	case places <- struct{}{}:
+	default:
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.places == nil {
+		<-places
+		return true
+	}
+	<-s.places
+	s.places = places
+	return true
 }
 
 func (s *slot) Close() error {
 	err := s.Conn.Close()
-	s.once.Do(s.free)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.places != nil {
+		<-s.places
+		s.places = nil
+	}
 	return err
 }
+
+type slotKey struct{}
+
+// withConnection gives a request's context its connection, which [connection] finds.
+func withConnection(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, slotKey{}, conn)
+}
+
+func connection(ctx context.Context) *slot { return ctx.Value(slotKey{}).(*slot) }

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/kandev/kandev-policy/go/policy"
 )
@@ -59,11 +60,26 @@ type Answer struct {
 	UpdatedPermissions json.RawMessage
 }
 
+// String says whether it allows, and nothing of what it holds.
+func (a Answer) String() string {
+	if a.Allow {
+		return "allow"
+	}
+	return "deny"
+}
+
+// Format writes what String gives, for every verb.
+func (a Answer) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, a.String()) }
+
+// LogValue gives what String gives.
+func (a Answer) LogValue() slog.Value { return slog.StringValue(a.String()) }
+
 const (
 	deniedMessage        = "The request was denied."
 	internalErrorMessage = "The request was denied because of an internal error."
 	noPromptMessage      = "Nobody can be asked, so the request was denied."
 	promptFailedMessage  = "Nobody could be asked, so the request was denied."
+	tooManyMessage       = "Too many requests wait for a person, so the request was denied."
 )
 
 // hookAnswer is what an agent reads. It has these members and no other.
@@ -137,7 +153,18 @@ func (e *exchange) ask(ctx context.Context, d policy.Decision, payload []byte) p
 		d.Response = denied(noPromptMessage)
 		return d
 	}
-	answer, err := prompt(ctx, e.options.Prompt, promptRequest(e.vendor, d, payload))
+	request, err := promptRequest(e.vendor, d, payload)
+	if err != nil {
+		d.Response = denied(promptFailedMessage)
+		return d
+	}
+	// A person may take hours, so the connection moves over to a place among those that wait. It doesn't come back.
+	if !connection(ctx).move(e.waiting) {
+		d.Response = denied(tooManyMessage)
+		return d
+	}
+	e.w.Header()["Connection"] = []string{"close"}
+	answer, err := prompt(ctx, e.options.Prompt, request)
 	if err == nil {
 		d.Response, err = answer.body(e.vendor)
 	}
@@ -149,18 +176,36 @@ func (e *exchange) ask(ctx context.Context, d policy.Decision, payload []byte) p
 	return d
 }
 
-// promptRequest reads a payload that has been found to be in order.
-func promptRequest(vendor string, d policy.Decision, payload []byte) PromptRequest {
+// promptRequest reads a payload that the engine has found to be in order. It fails for one in which a person could be shown
+// something else than the agent's call: one that Go's decoder takes apart in another way than the engine, or not at all.
+func promptRequest(vendor string, d policy.Decision, payload []byte) (PromptRequest, error) {
 	payload = bytes.TrimSpace(bytes.TrimPrefix(payload, []byte("\ufeff")))
 	request := PromptRequest{Vendor: vendor, Server: d.Server, Tool: d.Tool, Payload: payload}
-	// A map, since a struct would take tool_Input for tool_input.
-	var members map[string]json.RawMessage
-	_ = json.Unmarshal(payload, &members)
-	_ = json.Unmarshal(members["session_id"], &request.SessionID)
-	_ = json.Unmarshal(members["tool_name"], &request.ToolName)
-	request.ToolInput = members["tool_input"]
-	return request
+	all, err := members(payload)
+	if err != nil {
+		return PromptRequest{}, err
+	}
+	byKey := make(map[string]json.RawMessage, 3)
+	for _, m := range all {
+		for _, key := range []string{"session_id", "tool_name", "tool_input"} {
+			if !strings.EqualFold(m.key, key) {
+				continue
+			}
+			if _, twice := byKey[key]; twice || m.key != key {
+				return PromptRequest{}, errAmbiguous
+			}
+			byKey[key] = m.value
+		}
+	}
+	if json.Unmarshal(byKey["session_id"], &request.SessionID) != nil || json.Unmarshal(byKey["tool_name"], &request.ToolName) != nil ||
+		isBlank(strings.ReplaceAll(request.SessionID, "-", "")) || isBlank(request.ToolName) {
+		return PromptRequest{}, errAmbiguous
+	}
+	request.ToolInput = byKey["tool_input"]
+	return request, nil
 }
+
+func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
 
 var errPanicked = errors.New("bridge: the prompt panicked")
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kandev/kandev-policy/go/policy"
 )
 
 func answering(answer Answer, err error) Prompt {
@@ -52,10 +54,85 @@ func TestPromptRequestIsTheAgents(t *testing.T) {
 		asked <- r
 		return Answer{}, nil
 	}})
-	post(t, client(t), b.BaseURL(), "claude", "\ufeff"+`{"tool_name":"B\u0061sh","session_id":"s","tool_input":{"command":"rm"},"Tool_Input":{"command":"ls"}}`+"\n")
+	post(t, client(t), b.BaseURL(), "claude", "\ufeff"+`{"tool_name":"B\u0061sh","session_id":"s","tool_input":{"command":"rm"},"tool_inputs":{"command":"ls"}}`+"\n")
 	if r := <-asked; r.ToolName != "Bash" || string(r.ToolInput) != `{"command":"rm"}` || !json.Valid(r.Payload) || r.Server != "" {
 		t.Errorf("%q %s %s", r.ToolName, r.ToolInput, r.Payload)
 	}
+}
+
+// TestPromptIsNotAskedAboutAnotherCall: what Go's decoder doesn't read as the engine does, and what has two readings.
+func TestPromptIsNotAskedAboutAnotherCall(t *testing.T) {
+	b := start(t, Options{Prompt: noPrompt(t)})
+	c := client(t)
+	const call = `{"session_id":"s","tool_name":"Bash","tool_input":`
+	for _, body := range []string{
+		call + strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001) + `}`,
+		call + `{"command":"ls"},"tool_input":{"command":"rm"}}`,
+		call + `{"command":"ls"},"Tool_Input":{"command":"rm"}}`,
+		call + `{"command":"ls"},"tool_\u0069nput":{"command":"rm"}}`,
+		`{"session_id":"s","tool_name":"Bash","TOOL_INPUT":{"command":"rm"}}`,
+	} {
+		expect(t, c, b.BaseURL(), "codex", body, 200, denyBody("Nobody could be asked, so the request was denied."))
+	}
+}
+
+// TestPromptRequestIsNeverNameless, whatever the engine found.
+func TestPromptRequestIsNeverNameless(t *testing.T) {
+	for _, body := range []string{``, `[]`, `{}`, `{"session_id":"s"}`, `{"tool_name":"Bash"}`, `{"session_id":"--","tool_name":"Bash"}`,
+		`{"session_id":" ","tool_name":"Bash"}`, `{"session_id":"s","tool_name":"\u2003"}`, `{"session_id":"s","tool_name":7}`,
+		`{"session_id":"s","tool_name":null}`, shell + shell, `{"session_id":"s","tool_name":"Bash","tool_name":"ls"}`} {
+		if r, err := promptRequest("codex", policy.Decision{}, []byte(body)); err == nil {
+			t.Errorf("%s: %s", body, r)
+		}
+	}
+	if r, err := promptRequest("codex", policy.Decision{}, []byte(shell)); err != nil || r.ToolName != "Bash" {
+		t.Error(r, err)
+	}
+}
+
+// TestPromptsTakeNoPlacesOfReviewers, and have a limit of their own, whose places come back.
+func TestPromptsTakeNoPlacesOfReviewers(t *testing.T) {
+	release, asked := make(chan struct{}), make(chan struct{}, 8)
+	b := start(t, Options{MaxConnections: 2, MaxPrompts: 3, Prompt: func(ctx context.Context, _ PromptRequest) (Answer, error) {
+		asked <- struct{}{}
+		select {
+		case <-release:
+		case <-ctx.Done():
+		}
+		return Answer{Allow: true}, nil
+	}})
+	r := register(t, b, "codex", "kcap-review")
+	answers := make(chan string, 3)
+	for range 3 {
+		go func() {
+			_, body := post(t, client(t), b.BaseURL(), "codex", shell)
+			answers <- body
+		}()
+		select {
+		case <-asked:
+		case <-time.After(10 * time.Second):
+			t.Fatal("not asked although a place is free")
+		}
+	}
+	for range 3 {
+		c := client(t)
+		expect(t, c, r.URL(), "codex", summary, 200, allowBody)
+		expect(t, c, b.BaseURL(), "codex", shell, 200, denyBody("Too many requests wait for a person, so the request was denied."))
+		c.CloseIdleConnections()
+	}
+	close(release)
+	for range 3 {
+		if body := <-answers; body != allowBody {
+			t.Error(body)
+		}
+	}
+	// The places are free once the server has closed the connections.
+	for deadline := time.Now().Add(10 * time.Second); len(b.waiting) > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d places are lost", len(b.waiting))
+		}
+	}
+	expect(t, client(t), b.BaseURL(), "codex", shell, 200, allowBody)
 }
 
 // TestAnswersAreShapedPerVendor, with what Codex doesn't know left out.
@@ -196,6 +273,25 @@ func TestCloseEndsPrompts(t *testing.T) {
 	}
 	if got := <-answer; got != denyBody("Nobody could be asked, so the request was denied.") {
 		t.Error(got)
+	}
+}
+
+func TestAnswerAndHookPrintNoSecret(t *testing.T) {
+	a := Answer{Allow: true, Message: "sentinel", UpdatedInput: json.RawMessage(`{"a":"sentinel"}`), UpdatedPermissions: json.RawMessage(`["sentinel"]`)}
+	h := Hook{URL: "http://127.0.0.1:1/sentinel", Vendor: "codex"}
+	var log logged
+	for _, value := range []any{a, h, &a, &h} {
+		log.logger().Info("value", "value", value)
+		_, _ = io.WriteString(&log, fmt.Sprintf("%v %+v %#v %s %q %x", value, value, value, value, value, value))
+	}
+	text := log.String()
+	for _, form := range []string{"sentinel", fmt.Sprintf("%x", "sentinel"), fmt.Sprint([]byte("sentinel"))} {
+		if strings.Contains(text, strings.Trim(form, "[]")) {
+			t.Error(text)
+		}
+	}
+	if !strings.Contains(text, "allow") || !strings.Contains(text, "hook of") || (Answer{}).String() != "deny" {
+		t.Error(text)
 	}
 }
 

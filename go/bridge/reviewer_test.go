@@ -1,10 +1,12 @@
 package bridge
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -195,7 +197,7 @@ func TestNotFound(t *testing.T) {
 	escaped := fmt.Sprintf("/%%%02X%s/codex/permission-request", token[0], token[1:])
 	shared := "/" + b.shared.Expose()
 
-	const first = "HTTP/1.1 404 Not Found\r\nCache-Control: no-store\r\nContent-Length: 21\r\nContent-Type: application/json\r\n"
+	const first = "HTTP/1.1 404 Not Found\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Length: 21\r\nContent-Type: application/json\r\n"
 	request := func(method, target, host, more string) string {
 		if host != "" {
 			more = "Host: " + host + "\r\n" + more
@@ -276,7 +278,59 @@ func TestUnknownTokenIsNotReadFor(t *testing.T) {
 	}
 }
 
+// TestNotFoundClosesTheConnection, so that clients without a token hold no places.
+func TestNotFoundClosesTheConnection(t *testing.T) {
+	b := start(t, Options{MaxConnections: 2, IdleTimeout: time.Hour, HeaderTimeout: time.Hour})
+	r := register(t, b, "codex", "kcap-review")
+	for range 4 {
+		conn, err := net.Dial("tcp", b.host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+		fmt.Fprintf(conn, "POST /%s/codex/permission-request HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\n\r\n", strings.Repeat("A", 43), b.host)
+		if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 404 ") {
+			t.Errorf("%q, %v", answer, err)
+		}
+	}
+	expect(t, client(t), r.URL(), "codex", summary, 200, allowBody)
+}
+
+// TestRevokedIsNotFoundOnAKeptAliveConnection: on the very connection that an answer came on, which is then closed.
 func TestRevokedIsNotFoundOnAKeptAliveConnection(t *testing.T) {
+	t.Run("one connection", func(t *testing.T) {
+		b := start(t, Options{Prompt: noPrompt(t)})
+		r := register(t, b, "codex", "kcap-review")
+		conn, err := net.Dial("tcp", b.host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+		answers := bufio.NewReader(conn)
+		send := func() (status int, closes bool) {
+			fmt.Fprintf(conn, "POST /%s/codex/permission-request HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n\r\n%s",
+				r.token.Expose(), b.host, len(summary), summary)
+			response, err := http.ReadResponse(answers, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			_, _ = io.Copy(io.Discard, response.Body)
+			return response.StatusCode, response.Close
+		}
+		if status, closes := send(); status != 200 || closes {
+			t.Error(status, closes)
+		}
+		r.Revoke()
+		if status, closes := send(); status != 404 || !closes {
+			t.Error(status, closes)
+		}
+		if _, err := answers.ReadByte(); err != io.EOF {
+			t.Error("still open:", err)
+		}
+	})
 	b := start(t, Options{Prompt: noPrompt(t)})
 	r, other := register(t, b, "codex", "kcap-review"), register(t, b, "codex", "kcap-review")
 	c := client(t)

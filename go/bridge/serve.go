@@ -28,7 +28,7 @@ const (
 
 // serve answers one request: who asks, what, and may they?
 func (b *Bridge) serve(w http.ResponseWriter, r *http.Request) {
-	e := &exchange{options: &b.options, w: w, control: http.NewResponseController(w), start: time.Now()}
+	e := &exchange{options: &b.options, waiting: b.waiting, w: w, control: http.NewResponseController(w), start: time.Now()}
 	// A panic is a fault of ours: the agent must neither wait nor take it for an approval.
 	defer func() {
 		if recover() != nil {
@@ -37,7 +37,7 @@ func (b *Bridge) serve(w http.ResponseWriter, r *http.Request) {
 		e.record(r.Context())
 	}()
 
-	// The server itself reads what we leave unread of a small body, so that the connection can be kept.
+	// The server itself reads what we leave unread of a small body, also before it closes a connection.
 	_ = e.control.SetReadDeadline(e.start.Add(min(strangerPatience, b.options.BodyTimeout)))
 	token, vendor, ok := b.address(r)
 	if !ok {
@@ -99,6 +99,7 @@ func (b *Bridge) whileLive(e *exchange, begin func()) {
 // exchange is one request and its answer.
 type exchange struct {
 	options  *Options
+	waiting  chan struct{} // places of those who wait for a person
 	w        http.ResponseWriter
 	control  *http.ResponseController
 	start    time.Time
@@ -146,7 +147,9 @@ func (e *exchange) answer(d policy.Decision) {
 	e.send(d.Status, body, string(d.Reason), d)
 }
 
+// notFound also closes the connection, so that those without a token can't keep the places of those with one.
 func (e *exchange) notFound() {
+	e.w.Header()["Connection"] = []string{"close"}
 	e.send(http.StatusNotFound, []byte(`{"error":"not_found"}`), notFound, policy.Decision{Kind: policy.Deny})
 }
 

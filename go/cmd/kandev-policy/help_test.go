@@ -1,7 +1,9 @@
 package main_test
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -35,15 +37,23 @@ func TestVersion(t *testing.T) {
 
 // TestDocumentedCommands runs the commands of docs/reasons.md.
 func TestDocumentedCommands(t *testing.T) {
-	folder := write(t, map[string]string{"config.json": injectedConfig, "frame.json": goodFrame})
+	message := `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":` + goodFrame + "}\n"
+	folder := write(t, map[string]string{"config.json": injectedConfig, "frame.json": goodFrame, "session.ndjson": message,
+		"agent": "#!/bin/sh\nexec cat session.ndjson\n"})
+	if err := os.Chmod(filepath.Join(folder, "agent"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	ran := map[string]bool{}
 	for _, line := range regexp.MustCompile("kandev-policy [a-z]+ --[^`\n]*").FindAllString(read(t, "../../../docs/reasons.md"), -1) {
-		if r := kandev(t, folder, "", strings.Fields(line)[1:]...); r.status != 0 || !strings.Contains(r.out, "injected_mcp") {
+		r := kandev(t, folder, "", strings.Fields(line)[1:]...)
+		recorded, _ := os.ReadFile(filepath.Join(folder, "decisions.ndjson"))
+		if r.status != 0 || !strings.Contains(r.out+string(recorded), "injected_mcp") {
 			t.Errorf("%s: status %d, %q", line, r.status, r.err)
 		}
+		_ = os.Remove(filepath.Join(folder, "decisions.ndjson"))
 		ran[strings.Fields(line)[1]] = true
 	}
-	if !ran["decide"] || !ran["explain"] {
+	if !ran["decide"] || !ran["explain"] || !ran["watch"] || !ran["replay"] {
 		t.Errorf("ran %v", ran)
 	}
 }

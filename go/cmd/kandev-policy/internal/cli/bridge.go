@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -32,7 +33,8 @@ The lines that you type:
   mint VENDOR [SERVER…]   make a reviewer, and print its URL
   revoke NUMBER           end a reviewer's token
   list                    show the reviewers
-  y, n                    answer the oldest open request
+  y NUMBER, n NUMBER      answer a request; y or n alone will do while it is the only one
+  show NUMBER             show all of a request's input
   quit                    end the bridge, as the end of input does
 
 A URL is the value of ` + bridge.EnvURL + ` for an agent; it holds a secret, which is why a host puts it into the agent's
@@ -47,7 +49,7 @@ environment and nowhere else. Records of what was decided go to standard error.`
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			desk := &desk{out: screen.New(streams.Out), questions: make(chan question)}
+			desk := &desk{out: screen.New(streams.Out), questions: make(chan question), gone: make(chan int)}
 			b, err := bridge.Start(ctx, bridge.Options{
 				Prompt:             desk.ask,
 				Logger:             slog.New(slog.NewTextHandler(streams.Err, nil)),
@@ -75,11 +77,16 @@ type desk struct {
 	out       *screen.Screen
 	bridge    *bridge.Bridge
 	questions chan question
+	gone      chan int // the numbers of questions that nobody waits for any more
 	open      []question
+	shown     int // the number of the question that was shown last
+	// unsure is set when a question has expired since the person's last line: a bare answer may be meant for it.
+	unsure    bool
 	reviewers []*bridge.Reviewer
 }
 
 type question struct {
+	number  int
 	ctx     context.Context
 	request bridge.PromptRequest
 	answer  chan bridge.Answer
@@ -87,7 +94,7 @@ type question struct {
 
 // ask waits until the person has answered, or the agent is gone.
 func (d *desk) ask(ctx context.Context, request bridge.PromptRequest) (bridge.Answer, error) {
-	q := question{ctx, request, make(chan bridge.Answer, 1)}
+	q := question{ctx: ctx, request: request, answer: make(chan bridge.Answer, 1)}
 	select {
 	case d.questions <- q:
 	case <-ctx.Done():
@@ -117,9 +124,9 @@ func (d *desk) run(ctx context.Context, in io.Reader) error {
 	for d.out.Err() == nil {
 		select {
 		case q := <-d.questions:
-			d.open = append(d.open, q)
-			d.out.Printf("%s asks about %s %s  %s\n", q.request.Vendor, screen.Strong(document.Printable(q.request.ToolName)),
-				document.Printable(shortened(string(q.request.ToolInput))), screen.Faint("y or n?"))
+			d.pose(ctx, q)
+		case <-d.gone:
+			d.expire()
 		case line, ok := <-lines:
 			if !ok || !d.do(strings.Fields(line)) {
 				return d.out.Err()
@@ -131,13 +138,39 @@ func (d *desk) run(ctx context.Context, in io.Reader) error {
 	return d.out.Err()
 }
 
+// maxShown is how many bytes of an input are shown without being asked for.
 const maxShown = 2000
 
-func shortened(text string) string {
-	if len(text) <= maxShown {
-		return text
+// pose shows a question, and watches whether somebody still waits for its answer.
+func (d *desk) pose(ctx context.Context, q question) {
+	d.shown++
+	q.number = d.shown
+	d.open = append(d.open, q)
+	context.AfterFunc(q.ctx, func() {
+		select {
+		case d.gone <- q.number:
+		case <-ctx.Done():
+		}
+	})
+	input, cut := string(q.request.ToolInput), ""
+	if len(input) > maxShown {
+		cut = "\n" + screen.Strong(fmt.Sprintf("%d: these are the first %d of %d bytes; show %d shows all", q.number, maxShown, len(input), q.number))
+		input = strings.ToValidUTF8(input[:maxShown], "") + "…"
 	}
-	return strings.ToValidUTF8(text[:maxShown], "") + "…"
+	d.out.Printf("%d: %s asks about %s %s  %s%s\n", q.number, q.request.Vendor, screen.Strong(document.Printable(q.request.ToolName)),
+		document.Printable(input), screen.Faint(fmt.Sprintf("y %d or n %d?", q.number, q.number)), cut)
+}
+
+// expire says which questions nobody waits for any more.
+func (d *desk) expire() {
+	d.open = slices.DeleteFunc(d.open, func(q question) bool {
+		expired := q.ctx.Err() != nil
+		if expired {
+			d.unsure = true
+			d.out.Printf("%d has expired: the agent no longer waits\n", q.number)
+		}
+		return expired
+	})
 }
 
 // do carries out a line; it is false for the last one.
@@ -145,11 +178,20 @@ func (d *desk) do(words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
+	d.expire()
+	unsure := d.unsure
+	d.unsure = false
 	switch command, args := words[0], words[1:]; {
 	case command == "quit" && len(args) == 0:
 		return false
-	case command == "y" && len(args) == 0, command == "n" && len(args) == 0:
-		d.decide(command == "y")
+	case (command == "y" || command == "n") && len(args) == 0:
+		d.decideOnly(command, unsure)
+	case (command == "y" || command == "n") && len(args) == 1:
+		d.decide(args[0], command == "y")
+	case command == "show" && len(args) == 1:
+		if at := d.find(args[0]); at >= 0 {
+			d.out.Printf("%s\n", document.Printable(string(d.open[at].request.ToolInput)))
+		}
 	case command == "mint" && len(args) > 0:
 		d.mint(args[0], args[1:])
 	case command == "revoke" && len(args) == 1:
@@ -160,20 +202,46 @@ func (d *desk) do(words []string) bool {
 		}
 		d.out.Printf("%s\n", count(len(d.reviewers), "reviewer"))
 	default:
-		d.out.Printf("mint VENDOR [SERVER…], revoke NUMBER, list, y, n, quit\n")
+		d.out.Printf("mint VENDOR [SERVER…], revoke NUMBER, list, y NUMBER, n NUMBER, show NUMBER, quit\n")
 	}
 	return true
 }
 
-// decide answers the oldest question that somebody still waits for.
-func (d *desk) decide(allow bool) {
-	d.open = slices.DeleteFunc(d.open, func(q question) bool { return q.ctx.Err() != nil })
-	if len(d.open) == 0 {
+// decideOnly answers the one question that a bare answer can be meant for.
+func (d *desk) decideOnly(command string, unsure bool) {
+	switch {
+	case len(d.open) == 0:
 		d.out.Printf("nobody asks\n")
+	case len(d.open) > 1 || unsure || d.open[0].number != d.shown:
+		d.out.Printf("which one? Say %s and its number\n", command)
+	default:
+		d.decide(strconv.Itoa(d.open[0].number), command == "y")
+	}
+}
+
+// decide answers a question.
+func (d *desk) decide(number string, allow bool) {
+	at := d.find(number)
+	if at < 0 {
 		return
 	}
-	d.open[0].answer <- bridge.Answer{Allow: allow, Message: map[bool]string{false: "The person denied the request."}[allow]}
-	d.open = d.open[1:]
+	q, word := d.open[at], "allowed"
+	answer := bridge.Answer{Allow: allow}
+	if !allow {
+		word, answer.Message = "denied", "The person denied the request."
+	}
+	q.answer <- answer
+	d.open = slices.Delete(d.open, at, at+1)
+	d.out.Printf("%s %d\n", word, q.number)
+}
+
+// find gives an open question's index; where there is none, it says so and gives -1.
+func (d *desk) find(number string) int {
+	at := slices.IndexFunc(d.open, func(q question) bool { return strconv.Itoa(q.number) == number })
+	if at < 0 {
+		d.out.Printf("there is no open request %s\n", document.Printable(number))
+	}
+	return at
 }
 
 func (d *desk) mint(vendor string, servers []string) {
