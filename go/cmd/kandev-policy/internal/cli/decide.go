@@ -40,24 +40,30 @@ func newDecide(streams Streams) *cobra.Command {
 			warnWithoutEngine(streams)
 			decision := policy.DecideJSON(in.request.Bytes, in.config.Bytes)
 			problem := in.check(decision)
-			if asJSON {
-				json, _ := decision.MarshalJSON() // which never fails
-				if _, err := streams.Out.Write(append(json, '\n')); err != nil {
-					return failed(err)
-				}
-				return problem
-			}
-			if problem != nil {
-				return problem
-			}
-			out := screen.New(streams.Out)
-			showDecision(out, decision)
-			return failed(out.Err())
+			json, _ := decision.MarshalJSON() // which never fails
+			return write(streams, asJSON, json, problem, func(out *screen.Screen) { showDecision(out, decision) })
 		},
 	}
 	configFlag(command, &configPath)
 	command.Flags().BoolVar(&asJSON, "json", false, "write the decision's JSON")
 	return command
+}
+
+// write writes a result: its JSON, which a program gets also when a file is unusable, or what show makes of it for people.
+// The problem is the command's own error.
+func write(streams Streams, asJSON bool, json []byte, problem error, show func(*screen.Screen)) error {
+	if asJSON {
+		if _, err := streams.Out.Write(append(json, '\n')); err != nil {
+			return failed(err)
+		}
+		return problem
+	}
+	if problem != nil {
+		return problem
+	}
+	out := screen.New(streams.Out)
+	show(out)
+	return failed(out.Err())
 }
 
 // showDecision writes a decision for people.

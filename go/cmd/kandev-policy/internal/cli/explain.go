@@ -35,19 +35,8 @@ to be different, and what to do.
 				warnWithoutEngine(streams)
 			}
 			problem := in.check(explanation.Decision)
-			if asJSON {
-				json, _ := explanation.MarshalJSON() // which never fails
-				if _, err := streams.Out.Write(append(json, '\n')); err != nil {
-					return failed(err)
-				}
-				return problem
-			}
-			if problem != nil {
-				return problem
-			}
-			out := screen.New(streams.Out)
-			showExplanation(out, explanation)
-			return failed(out.Err())
+			json, _ := explanation.MarshalJSON() // which never fails
+			return write(streams, asJSON, json, problem, func(out *screen.Screen) { showExplanation(out, explanation) })
 		},
 	}
 	configFlag(command, &configPath)
