@@ -22,7 +22,7 @@ impl Provenance {
     }
 }
 
-pub(super) fn establish(config: &Config) -> Result<Provenance, Reason> {
+pub(super) fn establish(config: &Config<'_>) -> Result<Provenance, Reason> {
     let port = u16::try_from(config.port.unwrap_or(0)).unwrap_or(0);
     if !config.injected_kandev_mcp || port == 0 {
         return Err(Reason::ProvenanceMissing);
@@ -48,7 +48,7 @@ fn url_host(mcp_host: &str) -> String {
 }
 
 /// The entry's transport, if the entry is one that the host's injector writes.
-fn exact(entry: &Entry, base: &str) -> Option<Provenance> {
+fn exact(entry: &Entry<'_>, base: &str) -> Option<Provenance> {
     if entry.has_other_members {
         return None;
     }
