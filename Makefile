@@ -14,6 +14,27 @@ lib: ## Build the library and put it where the Go package links it
 	@echo "building the library (a minute or two the first time) …"
 	go/policy/lib/build.sh
 
+# The folders of `make install`, as GNU makefiles name them; PREFIX is prefix.
+PREFIX ?= /usr/local
+prefix = $(PREFIX)
+exec_prefix = $(prefix)
+libdir = $(exec_prefix)/lib
+includedir = $(prefix)/include
+datarootdir = $(prefix)/share
+docdir = $(datarootdir)/doc/kandev-policy
+pkgconfigdir = $(libdir)/pkgconfig
+folders = prefix='$(prefix)' libdir='$(libdir)' includedir='$(includedir)' docdir='$(docdir)' \
+    pkgconfigdir='$(pkgconfigdir)' DESTDIR='$(DESTDIR)'
+
+# Under sudo there is often no cargo: then what `make lib` has built is installed.
+.PHONY: install
+install: $(if $(shell command -v cargo),lib) ## Install library, header and pkg-config file (PREFIX=/usr/local, DESTDIR=)
+	$(folders) packaging/install.sh install
+
+.PHONY: uninstall
+uninstall: ## Remove what `make install` installed, given the same folders
+	$(folders) packaging/install.sh uninstall
+
 .PHONY: demo
 demo: lib ## Decide every captured frame from Rust, C and Go
 	@echo "building the three programs …"
