@@ -89,6 +89,10 @@ e2e-claude: lib ## The example host with the released Claude ACP agent and a scr
 e2e-hooks: lib ## Bridge and hook with the released Codex and Claude Code and a scripted model
 	node tests/e2e/hooks.mjs
 
+.PHONY: release-dry-run
+release-dry-run: ## Is this tree ready to be released? Changes nothing, and prints the steps
+	packaging/release.sh
+
 .PHONY: clean
 clean: ## Remove what was built
 	rm -rf $(TARGET) bin go/policy/lib/*/*libkandev_policy*

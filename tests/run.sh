@@ -4,7 +4,7 @@
 # A suite skips itself by exiting with 77; the last line it prints is the reason. STRICT=1: a skip is a failure.
 # `tests/run.sh NAME…` runs only the suites named.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 STRICT=${STRICT:-}
 logs=${CARGO_TARGET_DIR:-target}/test-logs
 mkdir -p "$logs"

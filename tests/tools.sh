@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by suites that need a program which a new machine may not have.
 
 # need COMMAND PACKAGE…: installs Debian's packages if the command is missing and that can be done; else skips the suite.

@@ -29,11 +29,11 @@ grep -h '"reason":"other_server"' "${vectors[@]}" | sed -n '1s/"reason":"other_s
 host() {
     local name=$1
     shift
-    env $path="$lib" "$@" "${vectors[@]}"
-    if env $path="$lib" "$@" "$work/wrong.jsonl" >"$work/log" 2>&1 || ! grep -q 'other_server' "$work/log"; then
+    env KANDEV_POLICY_LIBRARY="$lib/$soname" $path="$lib" "$@" "${vectors[@]}"
+    if env KANDEV_POLICY_LIBRARY="$lib/$soname" $path="$lib" "$@" "$work/wrong.jsonl" >"$work/log" 2>&1 || ! grep -q 'other_server' "$work/log"; then
         printf 'FAIL  %s: a wrong expectation passes: %s\n' "$name" "$(cat "$work/log")" && exit 1
     fi
-    if env $path="$work/other" "$@" "${vectors[@]}" >"$work/log" 2>&1 || ! grep -q "ABI is 2, not 1" "$work/log"; then
+    if env KANDEV_POLICY_LIBRARY="$work/other/$soname" $path="$work/other" "$@" "${vectors[@]}" >"$work/log" 2>&1 || ! grep -q "ABI is 2, not 1" "$work/log"; then
         printf 'FAIL  %s: a library of another ABI: %s\n' "$name" "$(cat "$work/log")" && exit 1
     fi
 }
