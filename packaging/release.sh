@@ -43,7 +43,6 @@ expect "the header's symbol of the ABI version" "$abi" "$(find_in include/kandev
 expect "the SONAME" "$abi" "$(find_in build.rs 'SONAME: .*libkandev_policy\.so\.([0-9]+)"')"
 expect "the install name" "$abi" "$(find_in build.rs 'INSTALL_NAME: .*libkandev_policy\.([0-9]+)\.dylib"')"
 expect "the Go package's ABI version" "$abi" "$(find_in go/policy/engine.go 'abiVersion = ([0-9]+)$')"
-expect "the symbol that the Go package refers to" "$abi" "$(find_in go/policy/engine_cgo.go 'kandev_policy_abi_([0-9]+)')"
 expect "the shared library that it links on linux" "$abi" "$(find_in go/policy/link_shared.go 'libkandev_policy\.so\.([0-9]+)')"
 expect "the shared library that it links on darwin" "$abi" "$(find_in go/policy/link_shared.go 'libkandev_policy\.([0-9]+)\.dylib')"
 expect "the Python host's ABI version" "$abi" "$(find_in tests/hosts/python/kandev_policy.py '^ABI_VERSION = ([0-9]+)')"

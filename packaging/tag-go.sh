@@ -29,7 +29,8 @@ for platform in linux-amd64 linux-arm64 darwin-amd64 darwin-arm64; do
     cp -L "$work/$platform/lib/$shared" "$work/$platform/lib/libkandev_policy.a" "$folder/"
     chmod 644 "$folder"/libkandev_policy*
 done
-cp LICENSE-MIT LICENSE-APACHE packaging/THIRD-PARTY-NOTICES.md "$work/tree/go/"
+cp LICENSE-MIT LICENSE-APACHE "$work/tree/go/"
+cp packaging/THIRD-PARTY-NOTICES.md "$work/tree/go/NOTICE.md" # a name that "go mod vendor" takes along
 cd "$work/tree"
 git add --force go
 git commit --quiet --message "The Go module $version, with its libraries"
