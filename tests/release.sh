@@ -91,27 +91,38 @@ if grep -E '^## |^\[' "$work/changes"; then fail "more than one version's change
 if packaging/changes.sh 99.0.0 >"$work/log" 2>&1; then fail "changes of a version that there is not"; fi
 printf 'ok    changes of %s\n' "$version"
 
-# --- the Go module's tag, from archives with this machine's library ----------------------------------------------------
+# --- the Go module's tag, from a zip with this machine's library for every platform ------------------------------------
 git tag "v$version"
 mkdir dist
 here=$(go env GOOS)_$(go env GOARCH)
-for platform in linux-amd64 linux-arm64 darwin-amd64 darwin-arm64; do
-    name=kandev-policy-$version-$platform
-    mkdir -p "$work/$name/lib"
-    for shared in libkandev_policy.so.1 libkandev_policy.1.dylib; do
-        if [ -e "$root/go/policy/lib/$here/$shared" ]; then
-            cp "$root/go/policy/lib/$here/$shared" "$work/$name/lib/libkandev_policy.so.1"
-            cp "$root/go/policy/lib/$here/$shared" "$work/$name/lib/libkandev_policy.1.dylib"
-        fi
-    done
-    cp "$root/go/policy/lib/$here/libkandev_policy.a" "$work/$name/lib/"
-    tar -czf "dist/$name.tar.gz" -C "$work" "$name"
+cp -R go "$work/module"
+for platform in linux_amd64 linux_arm64 darwin_amd64 darwin_arm64; do
+    case $platform in
+    linux_*) shared=libkandev_policy.so.1 ;;
+    darwin_*) shared=libkandev_policy.1.dylib ;;
+    esac
+    cp "$root/go/policy/lib/$here"/libkandev_policy*.1* "$work/module/policy/lib/$platform/$shared"
+    cp "$root/go/policy/lib/$here/libkandev_policy.a" "$work/module/policy/lib/$platform/"
 done
-(cd dist && sha256sum ./*.tar.gz | sed 's,\./,,' >SHA256SUMS)
-cp "dist/kandev-policy-$version-darwin-arm64.tar.gz" "$work/kept"
-printf 'x' >>"dist/kandev-policy-$version-darwin-arm64.tar.gz"
-if packaging/tag-go.sh >"$work/log" 2>&1 || [ -n "$(git tag --list 'go/*')" ]; then fail "an archive with another sum is tagged"; fi
-mv "$work/kept" "dist/kandev-policy-$version-darwin-arm64.tar.gz"
+cp LICENSE-* packaging/THIRD-PARTY-NOTICES.md "$work/module/"
+modzip() { # FOLDER PROXY: as dist/ has it
+    (cd "$root/tests/consumers" && go run ./modzip "$1" "v$version" "$2")
+    cp "$2/github.com/kandev/kandev-policy/go/@v/v$version.zip" "dist/kandev-policy-go-v$version.zip"
+}
+sums() { (cd dist && sha256sum -- *.zip >SHA256SUMS); }
+untagged() {
+    if packaging/tag-go.sh >"$work/log" 2>&1 || [ -n "$(git tag --list 'go/*')" ]; then fail "tagged: $1"; fi
+    [ "$(git worktree list | wc -l)" = 1 ] || fail "a refusal leaves a worktree behind"
+    printf 'ok    refused: %s\n' "$1"
+}
+cp -R "$work/module" "$work/changed"
+printf '// more\n' >>"$work/changed/policy/policy.go"
+modzip "$work/changed" "$work/changed-proxy"
+sums
+untagged "a zip of other sources"
+modzip "$work/module" "$work/module-proxy"
+untagged "a zip with another sum"
+sums
 before=$(git rev-parse main)
 packaging/tag-go.sh >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 [ "$(git rev-parse main)" = "$before" ] && [ "$(git rev-parse "go/v$version^")" = "$before" ] || fail "the tag is not one commit on top of the release"
@@ -119,7 +130,7 @@ packaging/tag-go.sh >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 diff - <(git diff --name-only --no-renames "$before" "go/v$version") <<FILES
 go/LICENSE-APACHE
 go/LICENSE-MIT
-go/NOTICE.md
+go/THIRD-PARTY-NOTICES.md
 go/policy/lib/darwin_amd64/libkandev_policy.1.dylib
 go/policy/lib/darwin_amd64/libkandev_policy.a
 go/policy/lib/darwin_arm64/libkandev_policy.1.dylib
@@ -132,9 +143,9 @@ FILES
 printf 'ok    go/v%s: the release and, on top of it, libraries and licences\n' "$version"
 
 # A user's program, from the module as the tag holds it, vendored.
-mkdir "$work/module" "$work/host"
-git archive "go/v$version" go | tar -x -C "$work/module"
-(cd "$root/tests/consumers" && go run ./modzip "$work/module/go" "v$version" "$work/proxy")
+mkdir "$work/tagged" "$work/host"
+git archive "go/v$version" go | tar -x -C "$work/tagged"
+(cd "$root/tests/consumers" && go run ./modzip "$work/tagged/go" "v$version" "$work/proxy")
 cd "$work/host"
 awk '/^```go$/ && !done { on = 1; next } on && /^```$/ { on = 0; done = 1 } on' "$root/README.md" >main.go
 go mod init example.test/host 2>"$work/log"
@@ -142,7 +153,7 @@ export GOPROXY=file://$work/proxy,file://$(go env GOMODCACHE)/cache/download GOM
 go get "github.com/kandev/kandev-policy/go@v$version" 2>"$work/log" || fail "$(cat "$work/log")"
 go mod tidy 2>"$work/log" || fail "$(cat "$work/log")"
 go mod vendor
-for file in LICENSE-MIT LICENSE-APACHE NOTICE.md; do
+for file in LICENSE-MIT LICENSE-APACHE; do
     [ -s "vendor/github.com/kandev/kandev-policy/go/$file" ] || fail "vendoring leaves $file behind"
 done
 for tags in "" kandev_policy_static; do
