@@ -82,5 +82,5 @@ ready; docs/releasing.md has the whole story. The steps:
     git tag -s v$version -m v$version $(git rev-parse --short HEAD)
     git push origin v$version          # the release workflow publishes the archives and tags go/v$version
     cargo publish --locked
-    GOPROXY=https://proxy.golang.org go list -m github.com/kandev/kandev-policy/go@v$version
+    go list -m github.com/kandev/kandev-policy/go@v$version
 STEPS
