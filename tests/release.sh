@@ -149,7 +149,8 @@ git archive "go/v$version" go | tar -x -C "$work/tagged"
 cd "$work/host"
 awk '/^```go$/ && !done { on = 1; next } on && /^```$/ { on = 0; done = 1 } on' "$root/README.md" >main.go
 go mod init example.test/host 2>"$work/log"
-export GOPROXY=file://$work/proxy,file://$(go env GOMODCACHE)/cache/download GOMODCACHE=$work/cache GOSUMDB=off GOTOOLCHAIN=local
+downloads=$(go env GOMODCACHE)/cache/download
+export GOPROXY=file://$work/proxy,file://$downloads GOMODCACHE=$work/cache GOSUMDB=off GOTOOLCHAIN=local
 go get "github.com/kandev/kandev-policy/go@v$version" 2>"$work/log" || fail "$(cat "$work/log")"
 go mod tidy 2>"$work/log" || fail "$(cat "$work/log")"
 go mod vendor
