@@ -14,6 +14,27 @@ lib: ## Build the library and put it where the Go package links it
 	@echo "building the library (a minute or two the first time) …"
 	go/policy/lib/build.sh
 
+# The folders of `make install`, as GNU makefiles name them; PREFIX is prefix.
+PREFIX ?= /usr/local
+prefix = $(PREFIX)
+exec_prefix = $(prefix)
+libdir = $(exec_prefix)/lib
+includedir = $(prefix)/include
+datarootdir = $(prefix)/share
+docdir = $(datarootdir)/doc/kandev-policy
+pkgconfigdir = $(libdir)/pkgconfig
+folders = prefix='$(prefix)' libdir='$(libdir)' includedir='$(includedir)' docdir='$(docdir)' \
+    pkgconfigdir='$(pkgconfigdir)' DESTDIR='$(DESTDIR)'
+
+# Under sudo there is often no cargo: then what `make lib` has built is installed.
+.PHONY: install
+install: $(if $(shell command -v cargo),lib) ## Install library, header and pkg-config file (PREFIX=/usr/local, DESTDIR=)
+	$(folders) packaging/install.sh install
+
+.PHONY: uninstall
+uninstall: ## Remove what `make install` installed, given the same folders
+	$(folders) packaging/install.sh uninstall
+
 .PHONY: demo
 demo: lib ## Decide every captured frame from Rust, C and Go
 	@echo "building the three programs …"
@@ -67,6 +88,10 @@ e2e-claude: lib ## The example host with the released Claude ACP agent and a scr
 .PHONY: e2e-hooks
 e2e-hooks: lib ## Bridge and hook with the released Codex and Claude Code and a scripted model
 	node tests/e2e/hooks.mjs
+
+.PHONY: release-dry-run
+release-dry-run: ## Is this tree ready to be released? Changes nothing, and prints the steps
+	packaging/release.sh
 
 .PHONY: clean
 clean: ## Remove what was built

@@ -4,7 +4,7 @@
 # A suite skips itself by exiting with 77; the last line it prints is the reason. STRICT=1: a skip is a failure.
 # `tests/run.sh NAME…` runs only the suites named.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 STRICT=${STRICT:-}
 logs=${CARGO_TARGET_DIR:-target}/test-logs
 mkdir -p "$logs"
@@ -22,6 +22,10 @@ suites=(
     "lock|a library of another ABI version is refused in each way"
     "static|the static archive's symbols and link flags; a second Rust archive beside it"
     "consumers|programs outside the repository in each way to link"
+    "install|make install into a stage and a prefix; programs built with pkg-config"
+    "hosts|Python (ctypes) and C# (P/Invoke) replay every vector"
+    "release|versions agree everywhere, notices are current; what a wrong release is refused for"
+    "workflows|actionlint on the workflows, shellcheck on the scripts"
     "wasm|the WebAssembly engine is built from these sources"
     "command|the kandev-policy command"
     "host|the example host: the acceptance criteria over real ACP and MCP; the guide's code"
@@ -78,6 +82,14 @@ suite_lock() { tests/lock.sh; }
 suite_static() { tests/static.sh; }
 
 suite_consumers() { tests/consumers.sh; }
+
+suite_install() { tests/install.sh; }
+
+suite_hosts() { tests/hosts/run.sh; }
+
+suite_release() { packaging/notices.py --check && tests/release.sh; }
+
+suite_workflows() { tests/workflows.sh; }
 
 suite_wasm() { go/policy/internal/wasm/build.sh --sources; }
 
