@@ -72,7 +72,7 @@ func TestClosed(t *testing.T) {
 	if err := none.Close(); err != nil {
 		t.Error(err)
 	}
-	reviewer, err := newPolicy([]byte(reviewerConfig))
+	reviewer, err := NewJSON([]byte(reviewerConfig))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestBadConfig(t *testing.T) {
 		`{`:                 "line 1, column 1",
 		``:                  "one strict JSON object",
 	} {
-		if _, err := newPolicy([]byte(config)); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), `secret"`) {
+		if _, err := NewJSON([]byte(config)); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), `secret"`) {
 			t.Errorf("%s: error %v", config, err)
 		}
 	}
@@ -213,7 +213,7 @@ func TestOwnMemory(t *testing.T) {
 			t.Errorf("%s", d)
 		}
 	}
-	p, err := newPolicy([]byte(reviewerConfig))
+	p, err := NewJSON([]byte(reviewerConfig))
 	if err != nil {
 		t.Fatal(err)
 	}
