@@ -47,7 +47,8 @@ func readInputs(streams Streams, configPath, requestPath string) (inputs, error)
 func (in inputs) check(d policy.Decision) error {
 	switch d.Reason {
 	case policy.ReasonMalformedConfig:
-		return unusable(configProblem(in.config))
+		_, err := policy.NewJSON(in.config.Bytes)
+		return unusable(configProblem(in.config, err))
 	case policy.ReasonMalformedFrame, policy.ReasonMalformedRequest:
 		if place, problem := document.SyntaxError(in.request.Bytes); problem != "" {
 			return unusable(fmt.Errorf("%s: %s", in.request.At(place), problem))
@@ -82,9 +83,9 @@ func readJudge(streams Streams, path, policyWord string) (*judge.Judge, error) {
 	if config, err = withPolicy(config, policyWord); err != nil {
 		return nil, err
 	}
-	judge, ok := judge.New(config.Bytes)
-	if !ok {
-		return nil, unusable(configProblem(config))
+	judge, err := judge.New(config.Bytes)
+	if err != nil {
+		return nil, unusable(configProblem(config, err))
 	}
 	return judge, nil
 }

@@ -6,16 +6,20 @@ import (
 	"github.com/kandev/kandev-policy/go/policy"
 )
 
-// Judge decides under one config.
+// Judge decides under one config, which is compiled once.
 type Judge struct {
-	config   []byte
+	policy   *policy.Policy
 	reviewer bool
 }
 
-// New makes a judge. It is not ok if the engine can't use the config.
-func New(config []byte) (*Judge, bool) {
-	probe := policy.DecideJSON([]byte("{}"), config)
-	return &Judge{config: config, reviewer: probe.Status != 0}, probe.Reason != policy.ReasonMalformedConfig
+// New makes a judge. The error is the engine's, for a config that it can't use.
+func New(config []byte) (*Judge, error) {
+	p, err := policy.NewJSON(config)
+	if err != nil {
+		return nil, err
+	}
+	// Only answers to hooks have a status.
+	return &Judge{policy: p, reviewer: p.DecideFrame(nil).Status != 0}, nil
 }
 
 // Reviewer says whether the config is a reviewer's, so that lines are hook payloads.
@@ -35,7 +39,7 @@ const (
 
 // Decide decides a line, if it is a permission request, and says what is wrong with a bad one.
 func (j *Judge) Decide(line []byte) (d policy.Decision, what Line, problem string) {
-	d = policy.DecideJSON(line, j.config)
+	d = j.policy.DecideFrame(line)
 	switch d.Reason {
 	case policy.ReasonNotAPermissionRequest:
 		return d, Other, ""
