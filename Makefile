@@ -35,6 +35,10 @@ rules: ## Disable each rule of the decision in turn: a vector must fail each tim
 bench: lib ## Compare with the plain Go baseline
 	cd go/bench && go run .
 
+.PHONY: replay-bench
+replay-bench: lib ## Replay a recording of 1 GB, beside wc -l and encoding/json (1.1 GB of disk for a while)
+	cd go/cmd/kandev-policy && go run ./internal/replaybench
+
 .PHONY: specification
 specification: ## Compare engine and specification over the whole space (minutes)
 	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \

@@ -101,11 +101,11 @@ func withPolicy(config document.Document, word string) (document.Document, error
 	if _, problem := document.SyntaxError(config.Bytes); problem != "" {
 		return config, nil // which the engine refuses
 	}
-	members := document.Members(config.Bytes)
-	switch named := members["policy"]; {
-	case named == word, named == nil && word == policyWords[0]:
+	members := document.ReadMembers(config.Bytes)
+	switch named := !members.Null("policy"); {
+	case named && members.Text("policy") == word, !named && word == policyWords[0]:
 		return config, nil
-	case named != nil:
+	case named:
 		return config, unusable(fmt.Errorf("%s: policy: the config is of another policy than --policy %s",
 			config.At(document.Key(config.Bytes, "policy", false)), word))
 	}
