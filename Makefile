@@ -68,6 +68,10 @@ arm64: ## The Go suite without cgo on linux/arm64 (needs Debian's qemu-user)
 e2e-claude: lib ## The example host with the released Claude ACP agent and a scripted model
 	node tests/e2e/claude.mjs
 
+.PHONY: e2e-watch
+e2e-watch: lib ## The released Claude ACP agent with and without kandev-policy watch: the same traffic
+	node tests/e2e/watch.mjs
+
 .PHONY: e2e-hooks
 e2e-hooks: lib ## Bridge and hook with the released Codex and Claude Code and a scripted model
 	node tests/e2e/hooks.mjs
