@@ -81,8 +81,10 @@ COMMANDS = {
                "go.mod": "module example.test/host\n\ngo 1.26\n"},
         after="go build ."),
     ("docs/reasons.md", "$ cat config.json"): Run(files={"config.json": CONFIG % "", "frame.json": FRAME}),
-    ("docs/reasons.md", "kandev-policy replay --config config.json session.ndjson"): Run(
-        files={**SAMPLES, "session.ndjson": '{"method":"session/update","params":{}}\n' + FRAME}),
+    ("docs/reasons.md", "kandev-policy replay --config config.json session.ndjson                        # a row for each request, with its line"):
+        Run(files={**SAMPLES, "session.ndjson": '{"method":"session/update","params":{}}\n' + FRAME,
+                   "agent": "#!/bin/sh\ncat session.ndjson\n"},
+            before="chmod +x agent", after="grep -q injected_mcp decisions.ndjson"),
     ("docs/reviewer.md", "kandev-policy catalog check --server kcap-review -- ./kcap-review-server   # the command that starts it"): Run(
         before='go build -C "$POLICY"/go/cmd/kandev-policy -o "$PWD"/mcpserver ./testdata/mcpserver\n'
                "printf '#!/bin/sh\\nexec ./mcpserver kcap-review get_pr_summary\\n' >kcap-review-server; chmod +x kcap-review-server"),
@@ -278,7 +280,7 @@ def check_mentions(env):
                 if target := re.match(r"(?:\w+=\S+ )*make ([a-z0-9-]+)", code):
                     if target[1] not in TARGETS:
                         fail(place, f"make has no target {target[1]}")
-                if command := re.match(r"(?:bin/)?kandev-policy ([a-z]+(?: (?:check|show))?)\b(.*)", code):
+                if command := COMMAND.match(code):
                     check_help(place, command, helps, env)
                 path = re.fullmatch(rf"(?:{FOLDERS})/[\w./-]*", code)
                 if path and not GENERATED.match(code) and not (ROOT / code).exists():
@@ -287,15 +289,21 @@ def check_mentions(env):
                         fail(place, f"{code} doesn't exist")
 
 
+COMMAND = re.compile(r"(?:bin/)?kandev-policy ([a-z]+(?: (?:check|show))?)\b(.*)")
+
+
 def check_help(place, command, helps, env):
     words = command[1].split()
     key = " ".join(words)
     if key not in helps:
         done = subprocess.run(["kandev-policy", *words, "--help"], env=env, text=True, capture_output=True)
         helps[key] = done.stdout if done.returncode == 0 and f"kandev-policy {key}" in done.stdout else ""
+        for example in re.findall(r"^  (kandev-policy .*)", helps[key], re.M):  # its own examples
+            if match := COMMAND.match(example):
+                check_help(f"kandev-policy {key} --help", match, helps, env)
     if not helps[key]:
         return fail(place, f"kandev-policy has no subcommand {key}")
-    own = command[2].split(" -- ")[0]
+    own = re.split(r" -- | \| ", command[2])[0]
     for flag in re.findall(r"(?<=\s)--[a-z-]+", own):
         if not re.search(rf"{flag}\b", helps[key]):
             fail(place, f"kandev-policy {key} has no flag {flag}")

@@ -67,7 +67,7 @@ func warnWithoutEngine(streams Streams) {
 // policyFlag adds --policy.
 func policyFlag(command *cobra.Command, word *string) {
 	command.Flags().StringVar(word, "policy", "",
-		"the policy, if the config names none: `injected_mcp or unattended_review`")
+		"the `policy`, if the config names none: injected_mcp or unattended_review")
 	_ = command.RegisterFlagCompletionFunc("policy",
 		cobra.FixedCompletions(policyWords, cobra.ShellCompDirectiveNoFileComp))
 }
