@@ -12,7 +12,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { arch, platform } from "node:os";
 import { join } from "node:path";
 import * as harness from "./harness.mjs";
-import { build, expect, finish, needTools, parse, release, root, start } from "./harness.mjs";
+import { build, finish, needTools, parse, release, root, start } from "./harness.mjs";
 import { startModel } from "./model.mjs";
 import { startResponses } from "./responses.mjs";
 
@@ -349,6 +349,11 @@ async function startBridge(vendor) {
 function install(name, version) {
   const folder = process.env.E2E_MODULES ?? harness.npm(`npm-${name.replaceAll("/", "-")}-${version}`, `${name}@${version}`);
   return folder && join(folder, "node_modules", name);
+}
+
+// expect says more only of what is not as expected.
+function expect(what, ok, detail = "") {
+  harness.expect(what, ok, ok ? "" : detail);
 }
 
 function ended(child) {
