@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Runs the commands of the documentation as they stand there, and follows its links.
 
-Every fenced block of commands (sh, console) must be in COMMANDS below, by its page and its first line. It is either run
-here, or by the suite that is named, or it says why nobody can run it. A block that isn't there fails, and the failure
-prints the line to add. In a console block a line with "$ " in front is a command, and what follows is compared with what
-it prints.
+Every fenced block of commands (sh, console) or of code (go, c, rust) must be in BLOCKS below, by its page and its first
+line, or by its page and its language. It is either run here, or by the suite that is named, or it says why nobody can run
+it. A block that isn't there fails, and the failure prints the line to add. In a console block a line with "$ " in front is
+a command, and what follows is compared with what it prints.
 
 Besides: no command hides in an indented block; `make TARGET` in the text names a target; the subcommand and the flags of
 `kandev-policy …` in the text are in its help; a path in the text that begins with a folder of the project exists; links
@@ -28,13 +28,15 @@ PAGES = [
     for path in sorted(ROOT.glob(pattern))
 ]
 SHELL = {"sh", "bash", "shell", "console", "zsh", ""}
+CODE = {"go", "c", "rust"}
 
 
 class Run:
     """Run it here: in `folder`, with `files` (name: content) put there for as long as it runs.
 
-    The folder is an empty one, or "checkout". `before` is run in front. What is printed must be `prints`, if that is given.
-    Commands find the command of this project in their PATH, and the project itself at $POLICY.
+    The folder is an empty one, or "checkout". `before` is run in front, `after` behind; code is no command, so there `after`
+    is all. What is printed last must be `prints`, if that is given. Commands find the command of this project in their
+    PATH, and the project itself at $POLICY.
     """
 
     def __init__(self, folder="empty", files=None, before="", after="", prints=None):
@@ -64,9 +66,13 @@ CONFIG = '{"agent_type":"claude-acp","port":41000,%s"mcp_servers":[{"name":"kand
 FRAME = '{"toolCall":{"name":"mcp__kandev__list_tasks"},"options":[{"optionId":"yes","kind":"allow_once"}]}\n'
 SAMPLES = {"config.json": CONFIG % '"injected_kandev_mcp":true,', "frame.json": FRAME}
 
-COMMANDS = {
+GO_MODULE = "module example.test/docs\n\ngo 1.26\n"
+GO_SETUP = ('go mod edit -require=github.com/kandev/kandev-policy/go@v0.0.0 '
+            '-replace=github.com/kandev/kandev-policy/go="$POLICY"/go && go mod tidy && ')
+
+BLOCKS = {
     ("README.md", 'make -C "$POLICY" lib   # not with CGO_ENABLED=0, which takes the same engine as WebAssembly'): Run(
-        files={"main.go": lambda: block("README.md", "go"), "go.mod": "module example.test/readme\n\ngo 1.26\n"},
+        files={"main.go": lambda: block("README.md", "go"), "go.mod": GO_MODULE},
         after="go run .", prints="answer with yes because injected_mcp\n"),
     ("README.md", "make demo   # builds everything and decides 158 captured frames of released agents, from Rust, C and Go"):
         By("tests/run.sh"),
@@ -74,11 +80,30 @@ COMMANDS = {
         before="cc -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iinclude hello.c",
         prints=lambda: block("README.md", "json")),
     ("README.md", "make command   # one file, bin/kandev-policy, which needs no library beside it"): Run("checkout", files=SAMPLES),
+    ("README.md", "go"): Not("it is the program that the commands below it are run with"),
+    ("README.md", "c"): Not("it is the program that the commands below it compile"),
+    ("README.md", "rust"): Run(
+        files={"Cargo.toml": '[package]\nname = "docs"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\n'
+                             f'kandev-policy = {{ path = "{ROOT}", default-features = false }}\n',
+               "Cargo.lock": lambda: (ROOT / "Cargo.lock").read_text(),
+               "src/main.rs": lambda: "fn main() -> Result<(), Box<dyn std::error::Error>> {\n"
+                                      f"let (config, frame): (&[u8], &[u8]) = (br#\"{SAMPLES['config.json']}\"#, br#\"{FRAME}\"#);\n"
+                                      f"{block('README.md', 'rust')}Ok(())\n}}\n"},
+        after='CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$POLICY/target}" cargo run --quiet | grep -c injected_mcp', prints="2\n"),
+    ("docs/contract.md", "go"): Not("declarations, not a program"),
+    ("docs/contract.md", "c"): Not("declarations; the C suite calls each"),
+    ("docs/kandev.md", "go"): By("go/examples/processmanager/guide/guide_test.go"),
+    ("docs/reviewer.md", "go"): Run(
+        files={"go.mod": GO_MODULE, "main.go": lambda: (
+            'package main\n\nimport (\n\t"context"\n\t"log/slog"\n\t"os/exec"\n\n\t"github.com/kandev/kandev-policy/go/bridge"\n)\n\n'
+            "func launch(ctx context.Context, askThePerson bridge.Prompt, logger *slog.Logger, task string) error {\n"
+            f"{block('docs/reviewer.md', 'go')}}}\n\nfunc main() {{}}\n")},
+        after=GO_SETUP + "go vet ."),
     ("docs/kandev.md", 'cp -R "$POLICY"/go/examples/processmanager/guide/testdata/kandev/. .'):
         By("go/examples/processmanager/guide/guide_test.go"),
     ("docs/kandev.md", 'make -C "$POLICY" lib   # needs Rust; puts the library where the Go package links it'): Run(
         files={"main.go": 'package main\n\nimport "github.com/kandev/kandev-policy/go/policy"\n\nfunc main() { println(policy.Engine()) }\n',
-               "go.mod": "module example.test/host\n\ngo 1.26\n"},
+               "go.mod": GO_MODULE},
         after="go build ."),
     ("docs/reasons.md", "$ cat config.json"): Run(files={"config.json": CONFIG % "", "frame.json": FRAME}),
     ("docs/reasons.md", "kandev-policy replay --config config.json session.ndjson                        # a row for each request, with its line"):
@@ -195,6 +220,7 @@ def run_block(b, how, env):
         try:
             for name, content in how.files.items():
                 if content is not None:
+                    (folder / name).parent.mkdir(exist_ok=True)
                     (folder / name).write_text(value(content))
 
             def bash(script):
@@ -206,7 +232,9 @@ def run_block(b, how, env):
             if b.language == "console":
                 return compare_console(b, bash)
             # What is built on the way prints to standard output; only the last command's output is looked at.
-            script = b.text if not how.after else f"{{\n{b.text}}} >&2\n{how.after}"
+            script = "" if b.language in CODE else b.text
+            if how.after:
+                script = f"{{\n{script}:\n}} >&2\n{how.after}"
             if how.prints is not None:
                 *setup, last = [c for c in re.split(r"\n(?! )", script.strip()) if c]
                 script = "{\n" + "\n".join(setup) + "\n} >/dev/null 2>&1\n" + last
@@ -217,7 +245,7 @@ def run_block(b, how, env):
                 expected = value(how.prints)
                 if done.stdout != expected:
                     return fail(b.place, f"prints\n{done.stdout}instead of\n{expected}")
-                if expected.strip() not in (ROOT / b.page).read_text():
+                if b.language not in CODE and expected.strip() not in (ROOT / b.page).read_text():
                     return fail(b.place, "the page doesn't say what it prints")
             print(f"{b.place}: runs")
         finally:
@@ -235,16 +263,18 @@ def compare_console(b, bash):
 
 
 def check_commands(env):
-    unused = set(COMMANDS)
+    unused = set(BLOCKS)
     for page in PAGES:
         for b in blocks(page):
-            if not looks_like_commands(b):
+            if not looks_like_commands(b) and b.language not in CODE:
                 continue
             key = (page, b.first)
-            how = COMMANDS.get(key)
+            if key not in BLOCKS and (page, b.language) in BLOCKS:
+                key = (page, b.language)
+            how = BLOCKS.get(key)
             unused.discard(key)
             if how is None:
-                fail(b.place, f"no test runs this block; add it to COMMANDS in tests/docs.py:\n    {key!r}: Run(),")
+                fail(b.place, f"no test runs this block; add it to BLOCKS in tests/docs.py:\n    {key!r}: Run(),")
             elif b.language == "":
                 fail(b.place, "say that these are commands: ```sh")
             elif isinstance(how, Run):
