@@ -76,6 +76,9 @@ func TestClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if d := reviewer.Decide(testRequest()); d.Kind != Deny || d.Reason != ReasonMalformedRequest {
+		t.Errorf("a request to a reviewer's policy: %s", d)
+	}
 	reviewer.Close()
 	if d := reviewer.DecideFrame(nil); d.Kind != Deny || d.Reason != ReasonEngineUnavailable || d.Status != 500 {
 		t.Errorf("closed reviewer: %s", d)
@@ -104,6 +107,7 @@ func TestBadConfig(t *testing.T) {
 		`{"secret-key":1}`:  "unknown key",
 		`{`:                 "line 1, column 1",
 		``:                  "one strict JSON object",
+		"{}\x00":            "line 1, column 3",
 	} {
 		if _, err := NewJSON([]byte(config)); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), `secret"`) {
 			t.Errorf("%s: error %v", config, err)
