@@ -3,11 +3,8 @@ package main_test
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/kandev/kandev-policy/go/cmd/kandev-policy/internal/document"
 )
 
 // TestCaptures decides each recorded request with --json, and compares all bytes.
@@ -113,36 +110,6 @@ func TestUnusable(t *testing.T) {
 	// A legal frame that is deeper than other readers go is no error.
 	deep := `{"rawInput":` + strings.Repeat("[", 100000) + strings.Repeat("]", 100000) + "," + goodFrame[1:]
 	kandev(t, folder, deep, "decide", "--json", "-c", "c.json", "-").want(t, 0, selected+"\n", "")
-}
-
-// TestEveryConfigFaultHasAPlace takes all unusable configs of the vectors that are one JSON object: the key that is named must
-// be found in the file, unless it is the one that is missing.
-func TestEveryConfigFaultHasAPlace(t *testing.T) {
-	placed := regexp.MustCompile(`^kandev-policy: c\.json:\d+:\d+: [A-Za-z_]+(\[\d+\]|\.[A-Za-z_]+)*: [^"]+( "\w+" or "\w+")?\n$`)
-	missing := regexp.MustCompile(`^kandev-policy: c\.json: [a-z_.\[\]0-9]+: missing, expected [a-z ]+\n$`)
-	whole := map[string]bool{
-		"kandev-policy: c.json: the config is not UTF-8\n":                    true,
-		"kandev-policy: c.json: (a key that is no plain word): unknown key\n": true, // nor is it shown
-		"kandev-policy: c.json: unknown key\n":                                true, // the empty one
-	}
-	seen := map[string]bool{}
-	for _, v := range readVectors(t, "*.jsonl") {
-		if v.Reason != "malformed_config" || seen[string(v.Config)] {
-			continue
-		}
-		seen[string(v.Config)] = true
-		if _, problem := document.SyntaxError(v.Config); problem != "" {
-			continue
-		}
-		folder := write(t, map[string]string{"c.json": string(v.Config)})
-		r := kandev(t, folder, goodFrame, "decide", "-c", "c.json", "-")
-		if r.status != 2 || !placed.MatchString(r.err) && !missing.MatchString(r.err) && !whole[r.err] {
-			t.Errorf("%s (%s): status %d, %s", v.ID, v.Why, r.status, r.err)
-		}
-	}
-	if len(seen) < 100 {
-		t.Errorf("only %d configs with a fault", len(seen))
-	}
 }
 
 // TestFullDevice wants a failure to write to be no decision.

@@ -21,7 +21,7 @@ func main() {
 	case "burst": // far more than pipes hold, in lines of all lengths, on both streams, while nobody reads its input
 		line := strings.Repeat("x", 1<<20)
 		for i := range 3000 {
-			fmt.Printf("{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":%q}\n", line[:i*i%100_000])
+			fmt.Printf("{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":%q}\n", line[:i*i%20_000])
 			if i%10 == 0 {
 				fmt.Fprintf(os.Stderr, "%d %s\n", i, line[:i])
 			}
