@@ -11,6 +11,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -18,8 +19,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"text/tabwriter"
 	"time"
 )
@@ -87,6 +90,13 @@ func bench(out io.Writer, size int64) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	interrupted := context.AfterFunc(ctx, func() {
+		os.RemoveAll(folder)
+		os.Exit(1)
+	})
+	defer interrupted() // before stop, which ends the context too
 	frames, config, err := recorded(filepath.Join("..", "..", "..", "tests", "vectors"))
 	if err != nil {
 		return err
