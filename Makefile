@@ -56,6 +56,10 @@ rules: ## Disable each rule of the decision in turn: a vector must fail each tim
 bench: lib ## Compare with the plain Go baseline
 	cd go/bench && go run .
 
+.PHONY: replay-bench
+replay-bench: lib ## Replay a recording of 1 GB, beside wc -l and encoding/json (1.1 GB of disk for a while)
+	cd go/cmd/kandev-policy && go run ./internal/replaybench
+
 .PHONY: specification
 specification: ## Compare engine and specification over the whole space (minutes)
 	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
@@ -84,6 +88,10 @@ arm64: ## The Go suite without cgo on linux/arm64 (needs Debian's qemu-user)
 .PHONY: e2e-claude
 e2e-claude: lib ## The example host with the released Claude ACP agent and a scripted model
 	node tests/e2e/claude.mjs
+
+.PHONY: e2e-watch
+e2e-watch: lib ## The released Claude ACP agent with and without kandev-policy watch: the same traffic
+	node tests/e2e/watch.mjs
 
 .PHONY: e2e-hooks
 e2e-hooks: lib ## Bridge and hook with the released Codex and Claude Code and a scripted model

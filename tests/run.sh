@@ -30,7 +30,7 @@ suites=(
     "command|the kandev-policy command"
     "host|the example host: the acceptance criteria over real ACP and MCP; the guide's code"
     "benchmarks|the Go baseline decides the captures as the contract does"
-    "readme|the README's examples do what it says"
+    "docs|the commands of the docs run as they stand there; links lead somewhere"
     "demo|the main job on captured frames, from Rust, C and Go"
     "rules|each rule of the decision is held by a vector"
 )
@@ -99,7 +99,7 @@ suite_host() { cd go/examples/processmanager && go test -race ./...; }
 
 suite_benchmarks() { cd go/bench && go test ./...; }
 
-suite_readme() { tests/readme.sh; }
+suite_docs() { tests/docs.py; }
 
 suite_demo() { tests/demo/run.sh; }
 

@@ -15,7 +15,7 @@ import (
 
 // TestTrap: a trap is an internal error, and the next decision comes from another instance.
 func TestTrap(t *testing.T) {
-	p, err := newPolicy([]byte(reviewerConfig))
+	p, err := NewJSON([]byte(reviewerConfig))
 	if err != nil {
 		t.Fatal(err)
 	}
