@@ -24,7 +24,8 @@ type size struct {
 
 var sizes = []size{{"small", "0.6 KB", 0}, {"medium", "4.8 KB", 4 << 10}, {"large", "66 KB", 64 << 10}}
 
-// A filler is what the raw input of a frame may hold; what skipping it costs per byte is the slope between the two sizes.
+// A filler is what the raw input of a frame may hold; what skipping it costs per byte is the slope between frames with
+// fillerShort and fillerLong bytes of it.
 type filler struct {
 	name, text string
 	most       float64 // nanoseconds per byte

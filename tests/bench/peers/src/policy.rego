@@ -4,32 +4,20 @@ package kandev
 
 claude := input.toolCall._meta.claudeCode if data.host.agent_type == "claude-acp"
 
-stated contains input.toolCall.name
-
-stated contains claude.toolName
-
-name := only if {
-	count(stated) == 1
-	some only in stated
+name := claude.toolName if {
+	claude.toolName
+	not input.toolCall.name != claude.toolName
 }
 
-name := input.toolCall.title if {
-	count(stated) == 0
+else := input.toolCall.name if not claude.toolName
+
+else := input.toolCall.title if {
+	not input.toolCall.name
+	not claude.toolName
 	input.toolCall.kind == "other"
 }
 
-# Not checked: the length, and which characters a segment is made of.
-parts := split(name, "__")
-
-call := {"server": parts[1], "tool": parts[2]} if {
-	count(parts) == 3
-	parts[0] == "mcp"
-	parts[1] != ""
-	parts[2] != ""
-	not startswith(parts[2], "_")
-}
-
-vetoed if claude.mcpServer.name != call.server
+vetoed if claude.mcpServer.name != "kandev"
 
 vetoed if claude.mcpServer.source != "dynamic"
 
@@ -38,17 +26,21 @@ offered(kind) := [option.optionId |
 	lower(trim_space(option.kind)) == kind
 ]
 
-choice := array.concat(offered("allow_once"), offered("allow_always"))[0]
+choice := offered("allow_once")[0] if true
 
-unique if {
-	trim_space(choice) != ""
-	count([1 | some option in input.options; option.optionId == choice]) == 1
-}
+else := offered("allow_always")[0] if true
 
-decision := {"option_id": choice, "server": call.server, "tool": call.tool} if {
-	call.server == "kandev"
+decision := {"option_id": choice, "server": "kandev", "tool": parts[2]} if {
+	# Not checked: the length, and which characters a segment is made of.
+	parts := split(name, "__")
+	count(parts) == 3
+	parts[0] == "mcp"
+	parts[1] == "kandev"
+	parts[2] != ""
+	not startswith(parts[2], "_")
 	data.host.injected
 	not data.host.conflict
 	not vetoed
-	unique
+	trim_space(choice) != ""
+	count([1 | some option in input.options; option.optionId == choice]) == 1
 }
