@@ -13,8 +13,8 @@ const (
 	mostDecideAllocs  = 0
 	mostFrameAllocs   = 1
 	mostNativeAllocs  = 1
-	leastCedarRatio   = 10 // at the smallest frame
-	leastRegoRatio    = 40 // its usual way, the interpreter
+	leastCedarRatio   = 10   // at the smallest frame
+	leastRegoRatio    = 40   // its usual way, the interpreter
 	mostServersRatio  = 1.02 // "no more", but for what a measurement can't tell
 	leastThreadsRatio = 0.9
 	mostOneShotRatio  = 2.5
