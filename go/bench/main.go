@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,13 +19,14 @@ import (
 )
 
 type settings struct {
-	frames  string // write the frames into this folder and do nothing else
-	serve   bool   // be a child
-	work    string // the folder of what tests/bench/run.sh has built
-	library string // the shared library
-	rounds  int
-	each    time.Duration
-	growth  int // decisions after which memory must not have grown
+	frames   string // write the frames into this folder and do nothing else
+	serve    bool   // be a child
+	work     string // the folder of what tests/bench/run.sh has built
+	library  string // the shared library
+	document string // put the table into this document as well
+	rounds   int
+	each     time.Duration
+	growth   int // decisions after which memory must not have grown
 }
 
 func main() {
@@ -33,6 +35,7 @@ func main() {
 	flag.BoolVar(&s.serve, "serve", false, "measure what is asked for on stdin")
 	flag.StringVar(&s.work, "work", "", "`folder` with the driver, the peers and the program without cgo")
 	flag.StringVar(&s.library, "library", "", "the shared library")
+	flag.StringVar(&s.document, "document", "", "put the table into this `file` as well, between its marks")
 	flag.IntVar(&s.rounds, "rounds", 15, "how often everything is measured")
 	flag.DurationVar(&s.each, "time", 40*time.Millisecond, "how long each measurement takes")
 	flag.IntVar(&s.growth, "growth", 10_000_000, "decisions after which memory must not have grown")
@@ -100,8 +103,28 @@ func run(s settings) error {
 			return err
 		}
 	}
+	if s.document != "" {
+		if err := putInto(s.document, out.Bytes()); err != nil {
+			return err
+		}
+	}
 	if len(t.missed) > 0 {
 		return fmt.Errorf("not met:\n  %s", strings.Join(t.missed, "\n  "))
 	}
 	return nil
+}
+
+// putInto replaces what stands between a document's marks.
+func putInto(document string, run []byte) error {
+	const begin, end = "<!-- begin: one run of make bench -->\n", "<!-- end -->"
+	text, err := os.ReadFile(document)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := bytes.Cut(text, []byte(begin))
+	_, after, ok2 := bytes.Cut(rest, []byte(end))
+	if !ok || !ok2 {
+		return fmt.Errorf("%s has no marks", document)
+	}
+	return os.WriteFile(document, slices.Concat(before, []byte(begin), run, []byte(end), after), 0o666)
 }
