@@ -104,7 +104,7 @@ def count(library):
 
 def compiler():
     """What the counts depend on: the compiler, and which instructions the processor has."""
-    version = run("rustc", "--version", capture_output=True, text=True).stdout.strip()
+    version = run("rustc", "--version", capture_output=True, text=True, cwd=ROOT).stdout.strip()
     flags = re.search(r"(?m)^flags\s*:(.*)", Path("/proc/cpuinfo").read_text())
     plain = platform.machine() == "x86_64" and not (flags and " avx2 " in flags[1] + " ")
     return f"{version}, {platform.machine()}{' without AVX2' if plain else ''}"
