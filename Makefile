@@ -53,8 +53,12 @@ rules: ## Disable each rule of the decision in turn: a vector must fail each tim
 	tests/rules.sh
 
 .PHONY: bench
-bench: lib ## Compare with the plain Go baseline
-	cd go/bench && go run .
+bench: lib ## Measure everything in one table, beside plain Go, Cedar and regorus (minutes)
+	tests/bench/run.sh
+
+.PHONY: budget
+budget: ## Count the instructions of a decision, against the record for this compiler
+	tests/budget.sh
 
 .PHONY: replay-bench
 replay-bench: lib ## Replay a recording of 1 GB, beside wc -l and encoding/json (1.1 GB of disk for a while)

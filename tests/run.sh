@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The whole test suite: runs each suite of the table below, and ends with a table of what ran, what was skipped and why.
 #
-# A suite skips itself by exiting with 77; the last line it prints is the reason. STRICT=1: a skip is a failure.
+# A suite skips itself by exiting with 77; the last line it prints is the reason. STRICT=1: a skip is a failure. Where a
+# suite that passes has something to say, that is its last line, after "NOTE: ".
 # `tests/run.sh NAME…` runs only the suites named.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -30,6 +31,7 @@ suites=(
     "command|the kandev-policy command"
     "host|the example host: the acceptance criteria over real ACP and MCP; the guide's code"
     "benchmarks|the Go baseline decides the captures as the contract does"
+    "budget|instructions per decision, against what is recorded for the compiler"
     "docs|the commands of the docs run as they stand there; links lead somewhere"
     "demo|the main job on captured frames, from Rust, C and Go"
     "rules|each rule of the decision is held by a vector"
@@ -99,6 +101,8 @@ suite_host() { cd go/examples/processmanager && go test -race ./...; }
 
 suite_benchmarks() { cd go/bench && go test ./...; }
 
+suite_budget() { tests/budget.sh; }
+
 suite_docs() { tests/docs.py; }
 
 suite_demo() { tests/demo/run.sh; }
@@ -120,7 +124,7 @@ for suite in "${suites[@]}"; do
     code=$?
     took=$((SECONDS - start))s
     case $code in
-        0) result=PASS passed=$((passed + 1)) note=$what ;;
+        0) result=PASS passed=$((passed + 1)) note=$(tail -n 1 "$log" | grep '^NOTE: ' || echo "$what") ;;
         77) result=SKIP skipped=$((skipped + 1)) note=$(tail -n 1 "$log") ;;
         *) result=FAIL failed=$((failed + 1)) note="see $log" && tail -n 60 "$log" ;;
     esac
