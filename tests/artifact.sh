@@ -43,7 +43,7 @@ fail() {
     exit 1
 }
 
-cargo build --quiet --release --features capi
+packaging/cargo.sh build --quiet --release --features capi
 so=$target/release/libkandev_policy.so
 archive=$target/release/libkandev_policy.a
 
