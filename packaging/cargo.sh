@@ -3,14 +3,14 @@
 #
 #     packaging/cargo.sh build --release --features capi
 #
-# CARGO and RUSTC name another compiler; RUSTFLAGS, in words without spaces, are added.
+# CARGO and RUSTC name another compiler, SOURCE another folder with the crate; RUSTFLAGS are added.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 std=$("${RUSTC:-rustc}" --print sysroot)/lib/rustlib/src/rust
 
 # shellcheck disable=SC2206 # RUSTFLAGS are words
 flags=(
-    "--remap-path-prefix=$root=kandev-policy"
+    "--remap-path-prefix=${SOURCE:-$root}=kandev-policy"
     "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
     # A standard library that is built along, by its own name and by the one that a symbolic link leads to.
     "--remap-path-prefix=$(realpath -m "$std" 2>/dev/null || echo "$std")=std"

@@ -18,9 +18,7 @@ zig_folder=$("$here/tools.sh")
 zig=$zig_folder/zig
 export ZIG_GLOBAL_CACHE_DIR=$target/dist/zig ZIG_LOCAL_CACHE_DIR=$target/dist/zig
 work=$(mktemp -d)
-mounted=
 cleanup() {
-    [ -z "$mounted" ] || umount "$mounted"
     chmod -R u+w "$work"
     rm -rf "$work"
 }
@@ -71,7 +69,6 @@ contents() {
         "lib/$file" lib/libkandev_policy.a "lib/$soname $file" "lib/$link $soname" lib/pkgconfig/kandev-policy.pc |
         LC_ALL=C sort | diff - "$work/contents"
     tar -tvzf "$archive" >"$work/listing"
-    if grep -vE '^(d|l|-)r.xr?.* 0/0 ' "$work/listing" && false; then :; fi
     [ "$(awk '{ print $2 }' "$work/listing" | sort -u)" = 0/0 ] || fail "not every file belongs to 0/0"
     [ "$(awk '{ print $4, $5 }' "$work/listing" | sort -u | wc -l)" = 1 ] || fail "several times of change"
     echo "$(wc -l <"$work/contents") files, of nobody and of one time"
