@@ -197,7 +197,7 @@ go_vectors() { # goarch zig's target way
     [ "$3" = shared ] || tags=kandev_policy_static
     (
         cd "$module/policy"
-        export CGO_ENABLED=1 GOOS=linux GOARCH=$1 CC="$zig cc -target $2" GOFLAGS=-mod=mod CGO_LDFLAGS=-L$at/lib
+        export CGO_ENABLED=1 GOOS=linux GOARCH=$1 CC="$zig cc -target $2" CGO_LDFLAGS=-L$at/lib
         go test -c -tags "$tags" -o "$module/policy/vectors-$1-$3" .
     )
 }
