@@ -5,6 +5,7 @@
 #
 # Programs run on this system, in an older Debian, in folders with nothing else in them, and under emulation of arm64.
 # Darwin's files are examined, and programs linked with them; nothing of theirs is run.
+# shellcheck disable=SC2317 # the checks are called by their names
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/.." && pwd)
@@ -65,7 +66,7 @@ sums() {
 
 contents() {
     (cd "$at" && find . -mindepth 1 ! -type d -printf '%P %l\n' | sed 's/ $//' | LC_ALL=C sort) >"$work/contents"
-    printf '%s\n' LICENSE-APACHE LICENSE-MIT THIRD-PARTY-NOTICES.md example/README.md example/main.c include/kandev_policy.h \
+    printf '%s\n' CHANGELOG.md LICENSE-APACHE LICENSE-MIT THIRD-PARTY-NOTICES.md example/README.md example/main.c include/kandev_policy.h \
         "lib/$file" lib/libkandev_policy.a "lib/$soname $file" "lib/$link $soname" lib/pkgconfig/kandev-policy.pc |
         LC_ALL=C sort | diff - "$work/contents"
     tar -tvzf "$archive" >"$work/listing"

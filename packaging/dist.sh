@@ -53,6 +53,7 @@ pkgconfig() { # the folder may be moved: the file finds the rest from where it i
     # The compiler's own runtime and the C library are left out: the compiler adds both, static or shared as the program is.
     private=$(sed -n "s/^#cgo ${1%%-*} LDFLAGS: //p" "$root/go/policy/link_static.go" | tr ' ' '\n' |
         grep -vxE -e '-l(gcc_s|c|System)' | paste -sd ' ' -)
+    # shellcheck disable=SC2016 # pkg-config's variable
     sed -e 's|@prefix@|${pcfiledir}/../..|' -e "s|@version@|$version|" -e "s|@libs_private@|$private|" "$here/kandev-policy.pc.in"
 }
 
@@ -67,7 +68,7 @@ for platform in "${platforms[@]}"; do
     to=$build/stage/$folder
     mkdir -p "$to"/{include,lib/pkgconfig,example}
     cp "$root/include/kandev_policy.h" "$to/include"
-    cp "$root"/LICENSE-* "$here/THIRD-PARTY-NOTICES.md" "$to"
+    cp "$root"/LICENSE-* "$root/CHANGELOG.md" "$here/THIRD-PARTY-NOTICES.md" "$to"
     cp "$here"/example/* "$to/example"
     pkgconfig "$name" >"$to/lib/pkgconfig/kandev-policy.pc"
     cp "$build/$rust/release/$link" "$to/lib/$file"
