@@ -33,7 +33,12 @@ targets=()
 for platform in "${platforms[@]}"; do
     read -r name rust zig <<<"$platform"
     linker=$build/link-$name
-    printf '#!/bin/sh\nexec "%s" cc -target %s -s "$@"\n' "$ZIG" "$zig" >"$linker"
+    # Nothing needs iconv, which rustc names for darwin and zig doesn't have.
+    cat >"$linker" <<END
+#!/bin/bash
+for argument; do [ "\$argument" = -liconv ] || arguments+=("\$argument"); done
+exec "$ZIG" cc -target $zig -s "\${arguments[@]}"
+END
     chmod +x "$linker"
     variable=${rust^^}
     export "CARGO_TARGET_${variable//-/_}_LINKER=$linker"
@@ -57,6 +62,17 @@ pkgconfig() { # the folder may be moved: the file finds the rest from where it i
     sed -e 's|@prefix@|${pcfiledir}/../..|' -e "s|@version@|$version|" -e "s|@libs_private@|$private|" "$here/kandev-policy.pc.in"
 }
 
+# A library for darwin is linked by LLVM's linker, which signs for each processor, from the archive's one object. It doesn't
+# know the newest of the architectures that zig's list of the system's symbols names.
+darwin_library() { # architecture folder
+    sed -E 's/arm64e\.x1-/arm64e-/g' "$SDKROOT/libSystem.tbd" >"$build/libSystem.tbd"
+    llvm-ar-22 p "$2/lib/libkandev_policy.a" >"$build/kandev_policy.o"
+    ld64.lld-22 -dylib -arch "$1" -platform_version macos "$MACOSX_DEPLOYMENT_TARGET" "$MACOSX_DEPLOYMENT_TARGET" \
+        -install_name "@rpath/$soname" -current_version "$version" -compatibility_version "$abi" \
+        -exported_symbol '_kandev_policy_*' -dead_strip -S -x -adhoc_codesign \
+        "$build/kandev_policy.o" "$build/libSystem.tbd" -o "$2/lib/$file"
+}
+
 module=$build/stage/go
 (cd "$root" && git ls-files -z go | xargs -0 cp --parents -t "$build/stage")
 cp "$root"/LICENSE-* "$here/THIRD-PARTY-NOTICES.md" "$module"
@@ -71,12 +87,16 @@ for platform in "${platforms[@]}"; do
     cp "$root"/LICENSE-* "$root/CHANGELOG.md" "$here/THIRD-PARTY-NOTICES.md" "$to"
     cp "$here"/example/* "$to/example"
     pkgconfig "$name" >"$to/lib/pkgconfig/kandev-policy.pc"
-    cp "$build/$rust/release/$link" "$to/lib/$file"
     ln -s "$file" "$to/lib/$soname"
     ln -s "$soname" "$to/lib/$link"
     tools=
     case $name in linux-arm64*) tools=aarch64-linux-gnu- ;; esac
     TOOLS=$tools "$here/localise.sh" "${name%%-*}" "$build/$rust/release/libkandev_policy.a" "$to/lib/libkandev_policy.a" "$zig"
+    case $name in
+    darwin-amd64) darwin_library x86_64 "$to" ;;
+    darwin-arm64) darwin_library arm64 "$to" ;;
+    *) cp "$build/$rust/release/$link" "$to/lib/$file" ;;
+    esac
     chmod 644 "$to/lib/libkandev_policy.a"
     tar -C "$build/stage" --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
         --mode='u=rwX,go=rX' -cf - "$folder" | gzip -9n >"$dist/$folder.tar.gz"

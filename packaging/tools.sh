@@ -13,7 +13,7 @@ tools=${CARGO_TARGET_DIR:-$root/target}/dist-tools
 packages=(
     rustc-web cargo-web rust-web-src    # the compiler
     binutils binutils-aarch64-linux-gnu # static archives for linux, and to look at what was built
-    llvm-22                             # the same for darwin
+    llvm-22 lld-22                      # the same for darwin
     pkg-config unzip                    # for the checks: what a user has,
     debootstrap                         # an older Debian,
     musl qemu-user libc6-arm64-cross    # musl's loader, and arm64 with its C library
