@@ -89,6 +89,18 @@ wasm-tools: ## Install Debian's WebAssembly toolchain
 arm64: ## The Go suite without cgo on linux/arm64 (needs Debian's qemu-user)
 	tests/arm64.sh
 
+.PHONY: dist
+dist: ## Build the archives of every platform into dist/ (needs Debian 12 on x86_64)
+	packaging/dist.sh
+
+.PHONY: dist-check
+dist-check: ## Test these archives as a user has them: here, in an older Debian, emulated (needs root)
+	packaging/check.sh
+
+.PHONY: dist-tools
+dist-tools: ## Install what both need; `make dist` does it too
+	packaging/tools.sh
+
 .PHONY: e2e-claude
 e2e-claude: lib ## The example host with the released Claude ACP agent and a scripted model
 	node tests/e2e/claude.mjs
@@ -107,4 +119,4 @@ release-dry-run: ## Is this tree ready to be released? Changes nothing, and prin
 
 .PHONY: clean
 clean: ## Remove what was built
-	rm -rf $(TARGET) bin go/policy/lib/*/*libkandev_policy*
+	rm -rf $(TARGET) bin dist go/policy/lib/*/*libkandev_policy*
