@@ -10,6 +10,15 @@ HERE = pathlib.Path(__file__).resolve().parent
 LONGEST = 4096
 CHOICES = [bytes([ord("@") + n]) for n in range(16)]
 
+# What a server may answer to tools/list.
+TOOLS = [
+    b'{"tools":[]}',
+    b'{"tools":[{"name":"get_pr_summary","inputSchema":{}},{"name":"x"},{"name":"x"}]}',
+    b'{"tools":[{"name":"list_turns"}],"nextCursor":"2"}',
+    b'{"tools":[{"name":"a\\u0301","Name":"b"}],"nextCursor":null}',
+    b'{"tools":null}',
+]
+
 
 def part(part):
     if isinstance(part, str):
@@ -41,11 +50,25 @@ def vectors():
                 yield reviewer, config(line, vector["config"]), text(vector["input"])
 
 
+def catalog(config):
+    """The bytes of a config's catalog."""
+    try:
+        config = config.decode()
+        start = config.index('"catalog":') + len('"catalog":')
+        _, end = json.JSONDecoder().raw_decode(config, start)
+        return config[start:end].encode()
+    except ValueError:
+        return b"{}"
+
+
 def main(folder):
-    seeds = {"frame": set()}
+    seeds = {"frame": set(), "config": set(), "hook": set(), "catalog": set()}
     for reviewer, config, request in vectors():
-        if not reviewer:
-            seeds["frame"].update(choice + request for choice in CHOICES)
+        seeds["hook" if reviewer else "frame"].update(choice + request for choice in CHOICES)
+        seeds["config"].update(choice + config for choice in (CHOICES[8:] if reviewer else CHOICES[:8]))
+        for server in [b"kcap-review", b"KCAP-Sessions", b"kcap-flow-result", b"none"]:
+            seeds["catalog"].add(b"\0".join([catalog(config), server]))
+            seeds["catalog"].update(b"\0".join([catalog(config), server, tools]) for tools in TOOLS)
     for target, inputs in seeds.items():
         place = pathlib.Path(folder) / target
         place.mkdir(parents=True, exist_ok=True)

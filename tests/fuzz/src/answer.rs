@@ -1,8 +1,10 @@
 //! What holds for every decision, whatever it was made from.
 
-use kandev_policy::Decision;
+use kandev_policy::{decide_json, Decision, Policy};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+
+use crate::spec;
 
 /// A decision as any JSON reader sees it.
 #[derive(Deserialize, Serialize)]
@@ -33,6 +35,50 @@ impl Answer {
     }
 }
 
+/// A config, compiled once for all inputs that are decided under it.
+pub struct Host {
+    config: &'static str,
+    /// `None`: unusable.
+    policy: Option<Policy>,
+    /// A reviewer's config as the specification reads it, which takes it longer than a body.
+    reviewer: Option<spec::hooks::Config>,
+}
+
+impl Host {
+    pub fn new(config: &'static str) -> Host {
+        let policy = Policy::new(config.as_bytes()).ok();
+        let document = spec::json::parse(config.as_bytes()).unwrap();
+        Host { config, policy, reviewer: spec::hooks::read_config(document.root()) }
+    }
+
+    /// The host's own marker stands in the config.
+    pub fn has_marker(&self) -> bool {
+        self.config.contains(r#""injected_kandev_mcp":true"#)
+    }
+
+    /// Decides as the specification does, byte for byte; twice alike; explained alike. Also gives the chosen option's
+    /// place.
+    pub fn decide(&self, input: &[u8]) -> (Answer, Option<usize>) {
+        let expected = match &self.reviewer {
+            Some(config) => spec::hooks::decide(input, config).to_json(),
+            None => spec::decide(input, self.config.as_bytes()),
+        };
+        let Some(policy) = &self.policy else {
+            let json = decide_json(input, self.config.as_bytes());
+            assert_eq!(json, expected, "under {}", self.config);
+            return (Answer::of(&json), None);
+        };
+        let decision = policy.decide(input);
+        let json = decision.to_json();
+        assert_eq!(json, expected, "under {}", self.config);
+        assert_eq!(json, policy.decide(input).to_json(), "the second time");
+        check_explanation(&policy.explain(input), &json);
+        let answer = Answer::of(&json);
+        check_accessors(&decision, &answer);
+        (answer, decision.option_index())
+    }
+}
+
 /// An explanation is its decision with two more members behind it.
 pub fn check_explanation(explanation: &str, decision: &str) {
     let open = decision.strip_suffix('}').unwrap();
@@ -42,7 +88,7 @@ pub fn check_explanation(explanation: &str, decision: &str) {
 }
 
 /// The accessors say what the JSON says.
-pub fn check_accessors(decision: &Decision<'_>, answer: &Answer) {
+fn check_accessors(decision: &Decision<'_>, answer: &Answer) {
     assert_eq!(decision.kind().word(), answer.decision);
     assert_eq!(decision.reason().word(), answer.reason);
     assert_eq!(decision.status(), answer.status);

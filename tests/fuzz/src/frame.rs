@@ -2,12 +2,10 @@
 
 use std::sync::OnceLock;
 
-use kandev_policy::{decide_json, Policy};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::answer::{check_accessors, check_explanation, Answer};
-use crate::spec;
+use crate::answer::Host;
 
 /// The input's first byte chooses one of them, by its last four bits.
 pub const CONFIGS: [&str; 16] = [
@@ -36,57 +34,28 @@ pub const CONFIGS: [&str; 16] = [
     r#"{"port":41000,"port":41000}"#,
 ];
 
-struct Host {
-    config: &'static str,
-    /// `None`: unusable.
-    policy: Option<Policy>,
-    /// The host's marker stands in it.
-    marker: bool,
-}
-
-fn hosts() -> &'static [Host] {
-    static HOSTS: OnceLock<Vec<Host>> = OnceLock::new();
-    HOSTS.get_or_init(|| {
-        let host = |config: &'static str| {
-            let policy = Policy::new(config.as_bytes()).ok();
-            Host { config, policy, marker: config.contains(r#""injected_kandev_mcp":true"#) }
-        };
-        CONFIGS.map(host).into()
-    })
-}
-
-/// The engine decides as the specification does, byte for byte, and breaks no rule that never bends.
+/// The decision is the specification's and breaks none of the rules that never bend.
 pub fn frame(input: &[u8]) -> Option<String> {
+    static HOSTS: OnceLock<[Host; 16]> = OnceLock::new();
     let (choice, frame) = input.split_first()?;
-    let host = &hosts()[usize::from(choice % 16)];
-    let Some(policy) = &host.policy else {
-        let json = decide_json(frame, host.config.as_bytes());
-        assert_eq!(json, spec::decide(frame, host.config.as_bytes()), "under {}", host.config);
-        return Some(Answer::of(&json).reason);
-    };
-    let decision = policy.decide(frame);
-    let json = decision.to_json();
-    assert_eq!(json, spec::decide(frame, host.config.as_bytes()), "under {}", host.config);
-    assert_eq!(json, policy.decide(frame).to_json(), "the second time");
-    check_explanation(&policy.explain(frame), &json);
-    let answer = Answer::of(&json);
-    check_accessors(&decision, &answer);
+    let host = &HOSTS.get_or_init(|| CONFIGS.map(Host::new))[usize::from(choice % 16)];
+    let (answer, index) = host.decide(frame);
     match answer.decision.as_str() {
         "select" => {
             let offered = offered(frame);
-            let index = decision.option_index().expect("a select chooses an option");
-            assert_eq!(answer.option_id.as_deref(), Some(offered[index].option_id.as_str()), "the id as offered");
+            let chosen = index.expect("a select chooses an option");
+            assert_eq!(answer.option_id.as_deref(), Some(offered[chosen].option_id.as_str()), "the id as offered");
             if answer.reason == "injected_mcp" {
-                assert!(host.marker, "an approval without the host's marker");
+                assert!(host.has_marker(), "an approval without the host's marker");
                 assert!(matches!(answer.option_kind.as_deref(), Some("allow_once" | "allow_always")));
                 assert_eq!(answer.server.as_deref(), Some("kandev"));
-                let same = offered.iter().filter(|o| o.option_id == offered[index].option_id);
+                let same = offered.iter().filter(|o| o.option_id == offered[chosen].option_id);
                 assert_eq!(same.count(), 1, "an id that is not unique");
             } else {
                 assert_eq!(answer.reason, "blanket_approval");
             }
         }
-        "ask" | "cancel" => assert!(decision.option_index().is_none()),
+        "ask" | "cancel" => assert!(index.is_none()),
         other => panic!("{other} is no answer to a frame"),
     }
     Some(answer.reason)
