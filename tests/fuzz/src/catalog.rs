@@ -55,8 +55,9 @@ pub fn catalog(input: &[u8]) -> Option<String> {
     }
     match (guard, classified(catalog, &server), read_list(list)) {
         (Err(GuardError::UnknownServer(name)), None, _) => assert_eq!(name, server),
-        (Err(GuardError::PartOfAList), Some(_), List::Part | List::Unclear) => {}
-        (Err(GuardError::NoToolList), Some(_), List::None | List::Unclear) => {}
+        (Err(GuardError::PartOfAList), Some(_), List::Part) => {}
+        // What is neither may be refused as either.
+        (Err(GuardError::NoToolList | GuardError::PartOfAList), Some(_), List::None | List::Unclear) => {}
         (Ok(names), Some(classified), List::Whole(offered)) => {
             let mut seen = HashSet::new();
             let expected = offered.into_iter().filter(|tool| !classified.contains(tool) && seen.insert(tool.clone()));
