@@ -76,13 +76,17 @@ func checkDecision(t *testing.T, d Decision) []byte {
 	return out
 }
 
+// A compiled policy, the one-shot call and the decoded request always give the same bytes.
 func FuzzDecideFrame(f *testing.F) {
 	policies, configs := fuzzPolicies(f)
 	for choice := range configs {
 		f.Add(byte(choice), []byte(testFrame))
 	}
-	f.Add(byte(0), []byte(`{"method":"session/request_permission","params":{"subject":null,"options":[{"optionId":"a\u0000","kind":" ALLOW_ONCE "}]}}`))
-	f.Add(byte(2), []byte(`{"toolCall":{},"options":[{"optionId":" ","kind":"x"}]}`))
+	for _, v := range vectors(f) {
+		if len(v.input) < 4096 && !v.hook() {
+			f.Add(byte(0), v.input)
+		}
+	}
 	f.Fuzz(func(t *testing.T, choice byte, frame []byte) {
 		n := int(choice) % len(policies)
 		given := bytes.Clone(frame)
@@ -97,6 +101,11 @@ func FuzzDecideFrame(f *testing.F) {
 		}
 		if oneShot := checkDecision(t, DecideJSON(given, configs[n])); !bytes.Equal(oneShot, out) {
 			t.Fatalf("DecideFrame: %s\nDecideJSON: %s", out, oneShot)
+		}
+		if request, why := requestOf(given); why == "" {
+			if decoded := checkDecision(t, policies[n].Decide(request)); !bytes.Equal(decoded, out) {
+				t.Fatalf("DecideFrame: %s\nDecide: %s", out, decoded)
+			}
 		}
 		if d.Kind == Select && d.Reason == ReasonInjectedMCP && !fuzzConfigs()[n].InjectedKandevMCP {
 			t.Fatal("an approval without the host's marker")

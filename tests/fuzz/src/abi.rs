@@ -14,7 +14,7 @@ use kandev_policy::{
 };
 
 use crate::answer::Answer;
-use crate::{config, frame, hook};
+use crate::{config, frame, hook, note};
 
 /// Bytes that the caller hands over.
 #[derive(Arbitrary, Debug)]
@@ -405,7 +405,9 @@ impl Host {
     }
 
     fn note(&mut self, json: &str) {
-        self.reason = Some(Answer::of(json).reason);
+        let reason = Answer::of(json).reason;
+        note(0, &reason);
+        self.reason = Some(reason);
     }
 
     unsafe fn decide(&mut self, frame: &Input, config: &Input, explain: bool) {

@@ -6,7 +6,7 @@ use kandev_policy::{decide_json, explain_json, Policy};
 use serde_json::value::RawValue;
 
 use crate::answer::{check_explanation, Answer};
-use crate::spec;
+use crate::{note, spec};
 
 /// The input's first byte chooses one of them, by its last four bits: @ to G are frames, H to O hook payloads.
 pub const REQUESTS: [&str; 16] = [
@@ -45,6 +45,7 @@ pub fn config(input: &[u8]) -> Option<String> {
         }
     }
     let answer = Answer::of(&json);
+    note(*choice, &answer.reason);
     match answer.reason.as_str() {
         "injected_mcp" => assert!(Says::of(config).is_true("injected_kandev_mcp")),
         "blanket_approval" => assert!(Says::of(config).is_true("auto_approve_permissions")),

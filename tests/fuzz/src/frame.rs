@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::answer::Host;
+use crate::note;
 
 /// The input's first byte chooses one of them, by its last four bits.
 pub const CONFIGS: [&str; 16] = [
@@ -40,6 +41,7 @@ pub fn frame(input: &[u8]) -> Option<String> {
     let (choice, frame) = input.split_first()?;
     let host = &HOSTS.get_or_init(|| CONFIGS.map(Host::new))[usize::from(choice % 16)];
     let (answer, index) = host.decide(frame);
+    note(*choice, &answer.reason);
     match answer.decision.as_str() {
         "select" => {
             let offered = offered(frame);

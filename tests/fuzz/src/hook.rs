@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::answer::Host;
+use crate::note;
 
 /// A catalog of a host's own. Its ids differ from the built-in ones in what folds.
 macro_rules! own_catalog {
@@ -52,11 +53,12 @@ pub const CONFIGS: [&str; 16] = [
 pub fn hook(input: &[u8]) -> Option<String> {
     static HOSTS: OnceLock<[Host; 16]> = OnceLock::new();
     let (choice, body) = input.split_first()?;
-    let choice = usize::from(choice % 16);
+    let (chosen, choice) = (choice, usize::from(choice % 16));
     let host = &HOSTS.get_or_init(|| CONFIGS.map(Host::new))[choice];
     let (answer, index) = host.decide(body);
+    note(*chosen, &answer.reason);
     if CONFIGS[choice] == "{}" {
-        return Some(answer.reason);
+        return None; // no reviewer's
     }
     assert!(index.is_none() && answer.option_id.is_none());
     let shared = CONFIGS[choice].contains(r#""token":"shared""#);
