@@ -51,7 +51,7 @@ row() { # target executions seconds new crashes
 # --- libFuzzer --------------------------------------------------------------------------------------------------------
 
 run_rust() { # target
-    local name=$1 sanitizer log crashes limits=() code=0 done new
+    local name=$1 sanitizer log crashes limits=() code=0 ran new found
     case $name in abi) sanitizer=address ;; *) sanitizer=none ;; esac
     sanitizer=${FUZZ_SANITIZER:-$sanitizer}
     CARGO_TARGET_DIR=$target/fuzz/$sanitizer cargo fuzz build --fuzz-dir tests/fuzz --sanitizer "$sanitizer" "$name"
@@ -72,7 +72,7 @@ run_rust() { # target
     fi
     "$target/fuzz/$sanitizer/$(rustc -vV | sed -n 's/^host: //p')/release/$name" "${limits[@]}" -max_len=4096 -timeout=20 \
         -dict=tests/fuzz/json.dict -artifact_prefix="$crashes/" -print_final_stats=1 "${inputs[@]}" >"$log" 2>&1 || code=$?
-    done=$(sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) second.*/\1 \2/p' "$log")
+    ran=$(sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) second.*/\1 \2/p' "$log")
     new=$(sed -n 's/^stat::new_units_added: *//p' "$log")
     found=$(find "$crashes" -type f | wc -l)
     if [ "$code" -ne 0 ] || [ "$found" -ne 0 ]; then
@@ -80,7 +80,7 @@ run_rust() { # target
         found=$((found > 0 ? found : 1))
     fi
     # shellcheck disable=SC2086 # two numbers
-    row "$name" ${done:-0 0} "${new:-0}" "$found"
+    row "$name" ${ran:-0 0} "${new:-0}" "$found"
 }
 
 # --- go test -fuzz ----------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ target=${CARGO_TARGET_DIR:-target}/asan
 mkdir -p "$target"
 target=$(cd "$target" && pwd)
 cc=${CC:-gcc}
-export RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$target
+export RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$target CARGO_PROFILE_DEV_DEBUG=line-tables-only
 export RUSTFLAGS="-Zsanitizer=address -Cforce-frame-pointers=yes"
 export ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=0
 # With --target, build scripts and macros are not instrumented.
@@ -48,20 +48,20 @@ for file in tests/*.rs; do
     name=$(basename "$file" .rs)
     [ "$name" = specification ] || tests+=(--test "$name")
 done
-instrumented() { # the crate itself, and each test program
-    local program reports count=0
-    while read -r program; do
-        reports=$(nm "$program" | grep -cE '__asan_(init|report_load1|report_store1)$') || true
-        [ "$reports" -eq 3 ] || { echo "$program is not instrumented" && return 1; }
-        count=$((count + 1))
-    done < <(cargo test "${cargo[@]}" --features fault-injection "${tests[@]}" --no-run --message-format json |
-        sed -n 's/.*"executable":"\([^"]*\)".*/\1/p')
-    [ "$count" -gt 3 ] && report PASS asan-linked "$count test programs"
+# A program that has the runtime need not have been compiled for it: the crate's own code must call it.
+instrumented() { # what, archive
+    if nm "$2" 2>/dev/null | grep -qE ' U __asan_(report_)?load'; then
+        report PASS asan-linked "$1 is instrumented"
+    else
+        report FAIL asan-linked "$1 is not instrumented"
+    fi
 }
-instrumented || report FAIL asan-linked "see above"
 if cargo test "${cargo[@]}" --features fault-injection "${tests[@]}" >"$target/tests.log" 2>&1; then
     passed=$(awk '/^test result: ok/ { sum += $4 } END { print sum }' "$target/tests.log")
     report PASS asan-tests "$passed tests"
+    for library in "$target/$host"/debug/deps/libkandev_policy-*.rlib; do
+        instrumented "the crate" "$library"
+    done
 else
     tail -n 60 "$target/tests.log"
     report FAIL asan-tests "see above"
@@ -73,6 +73,7 @@ cargo rustc "${cargo[@]}" --lib --crate-type staticlib --features capi,fault-inj
     2>"$target/native.log" || cat "$target/native.log"
 native=$(sed -n 's/^note: native-static-libs: //p' "$target/native.log" | tail -n 1)
 library=$target/$host/debug/libkandev_policy.a
+instrumented "the archive" "$library"
 for program in contract registry; do
     # shellcheck disable=SC2086 # the libraries are words
     if "$cc" -std=c99 -O1 -g -fsanitize=address -fno-omit-frame-pointer -Iinclude \
