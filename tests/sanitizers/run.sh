@@ -59,7 +59,7 @@ instrumented() { # what, archive
 if cargo test "${cargo[@]}" --features fault-injection "${tests[@]}" >"$target/tests.log" 2>&1; then
     passed=$(awk '/^test result: ok/ { sum += $4 } END { print sum }' "$target/tests.log")
     report PASS asan-tests "$passed tests"
-    for library in "$target/$host"/debug/deps/libkandev_policy-*.rlib; do
+    for library in "$target/$host"/debug/deps/libkandev_policy*.rlib; do
         instrumented "the crate" "$library"
     done
 else
