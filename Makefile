@@ -69,6 +69,14 @@ specification: ## Compare engine and specification over the whole space (minutes
 	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
 	    cargo test --release --test specification -- --nocapture --test-threads 1
 
+.PHONY: fuzz
+fuzz: lib ## Run the fuzzers in full (FUZZ_SECONDS=60: each for a minute)
+	tests/fuzz/run.sh
+
+.PHONY: sanitizers
+sanitizers: ## Run the Rust tests, and the C programs with an instrumented library, under AddressSanitizer
+	tests/sanitizers/run.sh
+
 .PHONY: consumers
 consumers: lib ## Build programs outside the repository in each way to link; what each costs
 	tests/consumers.sh

@@ -16,6 +16,8 @@ suites=(
     "clippy|no warning, with each set of features"
     "rust|unit, property and documentation tests; every vector through the crate"
     "specification|engine against the executable specification, millions of cases"
+    "fuzz|each fuzzer briefly, under AddressSanitizer; the committed corpora reach every reason"
+    "sanitizers|the Rust tests under AddressSanitizer, and C programs with an instrumented library"
     "c|the ABI from C99 and C++17, plain, under sanitizers and Valgrind; injected panics"
     "artifact|exports, SONAME, header drift, unsafe code, packaged crate"
     "go|the Go packages under the race detector, with strict cgo checks, with GC in a loop"
@@ -59,6 +61,16 @@ suite_specification() {
     CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
         cargo test --quiet --release --test specification -- --nocapture --test-threads 1
 }
+
+# The build scripts of both builds are the same.
+suite_fuzz() {
+    cargo fmt --check --manifest-path tests/fuzz/Cargo.toml &&
+        CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/fuzz/address \
+            cargo test --quiet --release --manifest-path tests/fuzz/Cargo.toml --no-default-features &&
+        FUZZ_SECONDS=${FUZZ_SECONDS:-10} FUZZ_SANITIZER=address tests/fuzz/run.sh
+}
+
+suite_sanitizers() { tests/sanitizers/run.sh; }
 
 suite_c() { tests/c/run.sh; }
 

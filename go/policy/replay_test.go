@@ -206,29 +206,3 @@ func requestOf(frame []byte) (req Request, why string) {
 	}
 	return req, ""
 }
-
-// FuzzDecideFrame: a compiled policy and the one-shot call always give the same bytes, and never an answer that was not
-// offered.
-func FuzzDecideFrame(f *testing.F) {
-	const config = `{"agent_type":"claude-acp","port":41000,"injected_kandev_mcp":true,"mcp_servers":[{"name":"kandev","type":"http","url":"http://localhost:41000/mcp"}]}`
-	for _, v := range vectors(f) {
-		if len(v.input) < 4096 && !v.hook() {
-			f.Add(v.input)
-		}
-	}
-	p, err := NewJSON([]byte(config))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, frame []byte) {
-		got, want := decisionJSON(t, p.DecideFrame(frame)), decisionJSON(t, DecideJSON(frame, []byte(config)))
-		if got != want {
-			t.Errorf("compiled %s\none-shot %s", got, want)
-		}
-		if req, why := requestOf(frame); why == "" {
-			if d := p.Decide(req); decisionJSON(t, d) != want {
-				t.Errorf("decoded %s\none-shot %s", d, want)
-			}
-		}
-	})
-}

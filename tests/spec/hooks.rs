@@ -7,14 +7,15 @@ use super::{stop_if, strict_keys, trim_ascii, Decision};
 /// 5.1 step 1.
 const BODY_LIMIT: usize = 1024 * 1024;
 
-pub fn decide(body: &[u8], config: Value) -> Decision {
+pub fn malformed_config() -> Decision {
+    refuse("malformed_config", 500)
+}
+
+pub fn decide(body: &[u8], config: &Config) -> Decision {
     steps(body, config).unwrap_or_else(|stopped| stopped)
 }
 
-fn steps(body: &[u8], config: Value) -> Result<Decision, Decision> {
-    // The config is judged before the body.
-    let config = read_config(config).ok_or(refuse("malformed_config", 500))?;
-
+fn steps(body: &[u8], config: &Config) -> Result<Decision, Decision> {
     // Step 1: the body.
     let malformed = || refuse("malformed_request", 400);
     require(body.len() <= BODY_LIMIT).ok_or(malformed())?;
@@ -131,7 +132,7 @@ fn message(reason: &str) -> &'static str {
 
 // --- 5.1 The config -------------------------------------------------------------------------------------------------
 
-struct Config {
+pub struct Config {
     /// `codex`: the vendor's config is locked.
     locked: bool,
     /// A reviewer token, not the shared one.
@@ -144,7 +145,7 @@ struct Config {
 
 const CONFIG_KEYS: [&str; 6] = ["policy", "vendor", "token", "servers", "result_channel_scope", "catalog"];
 
-fn read_config(config: Value) -> Option<Config> {
+pub fn read_config(config: Value) -> Option<Config> {
     require(strict_keys(config, &CONFIG_KEYS))?;
     let vendor = config.get("vendor").str()?;
     let token = config.get("token").str()?;

@@ -2,8 +2,8 @@
 //! It is the oracle that the engine is compared with, and it shares nothing with it. One rule, one line.
 
 mod acp;
-mod hooks;
-mod json;
+pub mod hooks;
+pub mod json;
 
 use json::Value;
 
@@ -14,7 +14,10 @@ const DOCUMENT_LIMIT: usize = 16 * 1024 * 1024;
 pub fn decide(frame: &[u8], config: &[u8]) -> String {
     let decision = match object(config, DOCUMENT_LIMIT) {
         None => Decision::new("ask", "malformed_config"), // 4.1: no document, so no policy
-        Some(config) if is_unattended_review(config.root()) => hooks::decide(frame, config.root()),
+        Some(config) if is_unattended_review(config.root()) => match hooks::read_config(config.root()) {
+            None => hooks::malformed_config(), // 5.1: the config is judged before the body
+            Some(config) => hooks::decide(frame, &config),
+        },
         Some(config) => acp::decide(frame, config.root()),
     };
     decision.to_json()
@@ -37,7 +40,7 @@ fn object(bytes: &[u8], limit: usize) -> Option<json::Document<'_>> {
 
 /// The members of a decision, in order; each value is JSON already.
 #[derive(Clone)]
-struct Decision(Vec<(&'static str, String)>);
+pub struct Decision(Vec<(&'static str, String)>);
 
 impl Decision {
     fn new(decision: &str, reason: &str) -> Decision {
@@ -58,7 +61,7 @@ impl Decision {
         }
     }
 
-    fn to_json(&self) -> String {
+    pub fn to_json(&self) -> String {
         let members: Vec<String> = self.0.iter().map(|m| format!("\"{}\":{}", m.0, m.1)).collect();
         format!("{{{}}}", members.join(","))
     }

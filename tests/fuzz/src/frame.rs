@@ -1,0 +1,89 @@
+//! An ACP frame under one of sixteen configs.
+
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::answer::Host;
+use crate::note;
+
+/// The input's first byte chooses one of them, by its last four bits.
+pub const CONFIGS: [&str; 16] = [
+    // @ to C: provenance
+    r#"{"agent_type":"claude-acp","port":41000,"injected_kandev_mcp":true,"mcp_servers":[{"name":"kandev","type":"http","url":"http://localhost:41000/mcp"}]}"#,
+    r#"{"agent_type":"claude-acp","port":41000,"mcp_host":"::1","injected_kandev_mcp":true,"mcp_servers":[{"name":"kandev","type":"sse","url":"http://[::1]:41000/sse"}]}"#,
+    r#"{"agent_type":"codex-acp","port":1,"injected_kandev_mcp":true,"mcp_servers":[{"name":"kandev","type":"http","url":"http://localhost:1/mcp"}]}"#,
+    r#"{"agent_type":"claude-acp","port":65535,"mcp_host":"127.0.0.1","injected_kandev_mcp":true,"mcp_servers":[{"name":"kandev","type":"http","url":"http://127.0.0.1:65535/mcp","headers":{},"args":[],"command":"","env":null},{"name":"other","command":"x"}]}"#,
+    // D, E: blanket approval
+    r#"{"agent_type":"claude-acp","auto_approve_permissions":true}"#,
+    r#"{"port":41000,"auto_approve_permissions":true,"injected_kandev_mcp":true,"mcp_servers":[{"name":"kandev","type":"http","url":"http://localhost:41000/mcp"}]}"#,
+    // F to H: no marker, or no port
+    r#"{"agent_type":"claude-acp","port":41000,"mcp_servers":[{"name":"kandev","type":"http","url":"http://localhost:41000/mcp"}]}"#,
+    r#"{"agent_type":"claude-acp","port":65536,"injected_kandev_mcp":true,"mcp_servers":[{"name":"kandev","type":"http","url":"http://localhost:65536/mcp"}]}"#,
+    "{}",
+    // I to K: not injected
+    r#"{"agent_type":"claude-acp","port":41000,"injected_kandev_mcp":true,"mcp_servers":[{"name":"kandev","type":"http","url":"http://localhost:41001/mcp"}]}"#,
+    r#"{"agent_type":"claude-acp","port":41000,"injected_kandev_mcp":true}"#,
+    r#"{"port":41000,"injected_kandev_mcp":true,"mcp_servers":[{"name":"kandev","type":"http","url":"http://localhost:41000/mcp","command":"x"}]}"#,
+    // L, M: two of the name
+    r#"{"agent_type":"claude-acp","port":41000,"injected_kandev_mcp":true,"mcp_servers":[{"name":"kandev","type":"http","url":"http://localhost:41000/mcp"},{"name":"kandev","command":"x"}]}"#,
+    r#"{"agent_type":"claude-acp","port":41000,"injected_kandev_mcp":true,"mcp_servers":[{"name":"kandev","type":"http","url":"http://localhost:41000/mcp"},{"name":"kandev","type":"sse","url":"http://localhost:41000/sse"}]}"#,
+    // N: an agent that is not quite Claude's
+    r#"{"agent_type":"Claude-ACP","port":41000,"injected_kandev_mcp":true,"mcp_servers":[{"name":"kandev","type":"http","url":"http://localhost:41000/mcp"}]}"#,
+    // O: no config
+    r#"{"port":41000,"port":41000}"#,
+];
+
+/// The decision is the specification's and breaks none of the rules that never bend.
+pub fn frame(input: &[u8]) -> Option<String> {
+    static HOSTS: OnceLock<[Host; 16]> = OnceLock::new();
+    let (choice, frame) = input.split_first()?;
+    let host = &HOSTS.get_or_init(|| CONFIGS.map(Host::new))[usize::from(choice % 16)];
+    let (answer, index) = host.decide(frame);
+    note(*choice, &answer.reason);
+    match answer.decision.as_str() {
+        "select" => {
+            let offered = offered(frame);
+            let chosen = index.expect("a select chooses an option");
+            assert_eq!(answer.option_id.as_deref(), Some(offered[chosen].option_id.as_str()), "the id as offered");
+            if answer.reason == "injected_mcp" {
+                assert!(host.has_marker(), "an approval without the host's marker");
+                assert!(matches!(answer.option_kind.as_deref(), Some("allow_once" | "allow_always")));
+                assert_eq!(answer.server.as_deref(), Some("kandev"));
+                let same = offered.iter().filter(|o| o.option_id == offered[chosen].option_id);
+                assert_eq!(same.count(), 1, "an id that is not unique");
+            } else {
+                assert_eq!(answer.reason, "blanket_approval");
+            }
+        }
+        "ask" | "cancel" => assert!(index.is_none()),
+        other => panic!("{other} is no answer to a frame"),
+    }
+    Some(answer.reason)
+}
+
+/// Where the options may stand. Other members are skipped.
+#[derive(Deserialize)]
+struct Places<'f> {
+    #[serde(borrow)]
+    params: Option<&'f RawValue>,
+    #[serde(borrow)]
+    options: Option<&'f RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Offered {
+    option_id: String,
+}
+
+/// The options as an ordinary JSON reader sees them.
+fn offered(frame: &[u8]) -> Vec<Offered> {
+    let mut places: Places = serde_json::from_slice(frame).expect("what is selected from is JSON");
+    if let Some(params) = places.params {
+        places = serde_json::from_str(params.get()).expect("params is an object");
+    }
+    let options = places.options.expect("what is selected from has options");
+    serde_json::from_str(options.get()).expect("options is an array of options")
+}
