@@ -40,6 +40,14 @@ specification: ## Compare engine and specification over the whole space (minutes
 	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
 	    cargo test --release --test specification -- --nocapture --test-threads 1
 
+.PHONY: mutants
+mutants: ## Change the engine in every way that cargo-mutants knows: a test must notice (an hour)
+	tests/mutants.sh
+
+.PHONY: supply-chain
+supply-chain: ## Licences, duplicates and sources of what is built; advisories where they can be reached
+	tests/supply-chain.sh
+
 .PHONY: consumers
 consumers: lib ## Build programs outside the repository in each way to link; what each costs
 	tests/consumers.sh

@@ -75,7 +75,9 @@ def run(folder, which):
         "RUSTFLAGS": "-Awarnings",
     }
     if which == "model":
-        # The model checker is built once.
+        # With the suite's flags, so that the model checker is built once.
+        for name in ["RUSTFLAGS", *(name for name in environment if name.startswith("CARGO_PROFILE"))]:
+            environment.pop(name, None)
         environment["CARGO_TARGET_DIR"] = str(ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "model")
     command = ["cargo", "test", "--quiet", "--no-default-features", *TESTS[which]]
     try:
