@@ -43,7 +43,8 @@ if [ "${1:-}" = --one ]; then
     mkdir -p "$out"
     for group in "${groups[@]}"; do
         # It ends with 2 when mutants are missed and 3 when some time out, which the table tells.
-        # An argument of cargo, not of the tests, so that only the group is built. shellcheck disable=SC2046,SC2086
+        # An argument of cargo, not of the tests, so that only the group is built.
+        # shellcheck disable=SC2046,SC2086 # it is several words
         "$mutants" mutants --dir "$tree" --config "$config" --in-place --iterate --baseline skip --timeout "$seconds" --no-times \
             --colors never --output "$out" --file "$file" $(printf -- '--cargo-arg=%s ' $group) >>"$out/log" 2>&1 || true
         for result in caught unviable timeout; do
@@ -89,6 +90,7 @@ for slot in $(seq 1 "$jobs"); do
             { tail -n 40 "$work/baseline.log" && exit 1; }
     done
 done
+# shellcheck disable=SC2016 # the inner shell expands it
 printf '%s\n' "${files[@]}" | xargs -P "$jobs" --process-slot-var=SLOT -I{} sh -c 'MUTANTS_SLOT=$((SLOT + 1)) exec "$0" --one "$1"' "$root/tests/mutants.sh" {}
 
 # ---- what came of it ----
