@@ -1,6 +1,6 @@
 //! The engine's own sources with two modules exchanged: the model checker's primitives in the place of `sync`, and stages
 //! that tell the model where a decision is in the place of `fault`.
-#![allow(dead_code, unexpected_cfgs)]
+#![allow(dead_code, unused_imports, unexpected_cfgs)]
 
 #[path = "../../src/claim.rs"]
 mod claim;
