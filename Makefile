@@ -77,6 +77,14 @@ fuzz: lib ## Run the fuzzers in full (FUZZ_SECONDS=60: each for a minute)
 sanitizers: ## Run the Rust tests, and the C programs with an instrumented library, under AddressSanitizer
 	tests/sanitizers/run.sh
 
+.PHONY: mutants
+mutants: ## Change the engine in every way that cargo-mutants knows: a test must notice (an hour)
+	tests/mutants.sh
+
+.PHONY: supply-chain
+supply-chain: ## Licences, duplicates and sources of what is built; advisories where they can be reached
+	tests/supply-chain.sh
+
 .PHONY: consumers
 consumers: lib ## Build programs outside the repository in each way to link; what each costs
 	tests/consumers.sh

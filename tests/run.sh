@@ -36,11 +36,13 @@ suites=(
     "budget|instructions per decision, against what is recorded for the compiler"
     "docs|the commands of the docs run as they stand there; links lead somewhere"
     "demo|the main job on captured frames, from Rust, C and Go"
+    "model|the token registry in every order of threads, and wrong ones that are noticed"
+    "dependencies|docs/dependencies.md lists the direct dependencies"
     "rules|each rule of the decision is held by a vector"
 )
 
 suite_format() {
-    cargo fmt --check || return 1
+    cargo fmt --check && cargo fmt --check --manifest-path tests/model/Cargo.toml || return 1
     local unformatted
     unformatted=$(gofmt -l go)
     if [ -n "$unformatted" ]; then
@@ -120,6 +122,14 @@ suite_docs() { tests/docs.py; }
 suite_demo() { tests/demo/run.sh; }
 
 suite_rules() { tests/rules.sh engine; }
+
+suite_model() {
+    local target
+    target=$(realpath "${CARGO_TARGET_DIR:-target}")/model
+    (cd tests/model && CARGO_TARGET_DIR=$target cargo test --quiet --locked -- --nocapture) && tests/rules.sh model
+}
+
+suite_dependencies() { python3 tests/dependencies.py; }
 
 # Every Go module of the repository.
 modules() { find go -name go.mod -printf '%h\n' | sort; }

@@ -96,6 +96,19 @@ func TestRegistryTrap(t *testing.T) {
 	}
 }
 
+// TestRevocationTrap: a revocation that traps ends every token.
+func TestRevocationTrap(t *testing.T) {
+	r, shared := testRegistry(t, RegistryConfig{})
+	m := testMint(t, r, "kcap-review")
+	r.handle.Load().registry = 1<<32 - 16
+	r.Revoke(m.Token.Expose())
+	for _, token := range []Token{m.Token, shared} {
+		if d, _, ok := r.Decide(token.Expose(), "codex", []byte(testSummary)); ok || d.Kind != Deny {
+			t.Errorf("%s %t", d, ok)
+		}
+	}
+}
+
 // TestTokensLeaveNoTrace: what crosses to the registry's instance is wiped there.
 func TestTokensLeaveNoTrace(t *testing.T) {
 	r, shared, err := NewRegistry(RegistryConfig{})

@@ -145,6 +145,14 @@ done
 programs c99 static static
 run_all static
 
+# Its own malloc and its own view of the process: not under tools that have theirs.
+for link in shared static; do
+    program c99 "$link" lib "exhausted-$link" exhausted check --
+    suite "c-exhausted-$link" "$build/exhausted-$link"
+done
+program c99 shared lib process-c99 process check -- -ldl
+suite c-process-c99 "$build/process-c99" "$build/lib/libkandev_policy.so.1" "$build"
+
 example() {
     local lang want out
     want=$(printf '%s\n' '{"decision":"select","reason":"injected_mcp","option_id":"yes","option_kind":"allow_once","server":"kandev","tool":"list_tasks"}' \
