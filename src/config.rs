@@ -246,9 +246,17 @@ impl<'a> Members<'a> {
 
     /// Refuses duplicates, whatever the keys are. `path` is put before the key in an error.
     pub(crate) fn no_duplicates(&self, path: impl Fn() -> String) -> Result<(), ConfigError> {
-        let keys: Vec<_> = self.iter().map(|(key, _)| key.to_bytes()).collect();
-        match duplicate(keys.iter().map(Cow::as_ref)) {
-            Some(key) => Err(ConfigError::new(path() + printable(key), Problem::DuplicateKey)),
+        // A server's few keys are compared with each other sooner than they are put in order.
+        let twice = if self.0.len() <= FEW {
+            let stands_before =
+                |at: usize, key: JsonStr<'_>| self.iter().take(at).any(|(other, _)| other.equals_str(key));
+            self.iter().enumerate().find(|(at, (key, _))| stands_before(*at, *key)).map(|(_, (key, _))| key.to_bytes())
+        } else {
+            let keys: Vec<_> = self.iter().map(|(key, _)| key.to_bytes()).collect();
+            duplicate(keys.iter().map(Cow::as_ref)).map(|key| key.to_vec().into())
+        };
+        match twice {
+            Some(key) => Err(ConfigError::new(path() + printable(&key), Problem::DuplicateKey)),
             None => Ok(()),
         }
     }
@@ -314,15 +322,7 @@ fn syntax_error(text: &str) -> ConfigError {
 const FEW: usize = 8;
 
 /// A text that is among the others twice.
-pub(crate) fn duplicate<'a>(mut texts: impl Iterator<Item = &'a [u8]> + Clone) -> Option<&'a [u8]> {
-    // A server's few keys are compared with each other sooner than they are put in order.
-    if texts.clone().nth(FEW).is_none() {
-        return texts
-            .clone()
-            .enumerate()
-            .find(|(at, text)| texts.clone().take(*at).any(|t| t == *text))
-            .map(|(_, t)| t);
-    }
+pub(crate) fn duplicate<'a>(mut texts: impl Iterator<Item = &'a [u8]>) -> Option<&'a [u8]> {
     let mut seen = Places::new();
     texts.find(|text| seen.insert(text.to_vec(), 0).is_some())
 }
