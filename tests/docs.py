@@ -90,6 +90,15 @@ BLOCKS = {
                                       f"let (config, frame): (&[u8], &[u8]) = (br#\"{SAMPLES['config.json']}\"#, br#\"{FRAME}\"#);\n"
                                       f"{block('README.md', 'rust')}Ok(())\n}}\n"},
         after='CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$POLICY/target}" cargo run --quiet | grep -c injected_mcp', prints="2\n"),
+    ("docs/linking.md", "make lib"): By("tests/install.sh"),
+    ("docs/performance.md", "make bench                                                # the table, also in target/bench.md"):
+        Not("minutes, and it measures; the suite benchmarks runs what it is built of"),
+    ("docs/releasing.md", "make release-dry-run"): By("tests/release.sh"),
+    ("docs/releasing.md", "git tag -s vX.Y.Z -m vX.Y.Z"): Not("it publishes"),
+    ("docs/releasing.md", "cargo publish --locked"): Not("it publishes; the dry run does it without"),
+    ("docs/releasing.md", 'cd "$(mktemp -d)" && go mod init example.test/host'): Not("it looks at what has been published"),
+    ("tests/fuzz/README.md", "target/fuzz/none/*/release/frame -merge=1 -use_counters=0 -max_len=1024 minimal target/fuzz/corpus/frame"):
+        Not("it renews a corpus after a long run"),
     ("docs/contract.md", "go"): Not("declarations, not a program"),
     ("docs/contract.md", "c"): Not("declarations; the C suite calls each"),
     ("docs/kandev.md", "go"): By("go/examples/processmanager/guide/guide_test.go"),
