@@ -90,7 +90,7 @@ BLOCKS = {
                                       f"let (config, frame): (&[u8], &[u8]) = (br#\"{SAMPLES['config.json']}\"#, br#\"{FRAME}\"#);\n"
                                       f"{block('README.md', 'rust')}Ok(())\n}}\n"},
         after='CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$POLICY/target}" cargo run --quiet | grep -c injected_mcp', prints="2\n"),
-    ("docs/linking.md", "make lib"): By("tests/install.sh"),
+    ("docs/linking.md", "make lib"): Not("it installs for the whole machine; the suite install does the same in folders of its own"),
     ("docs/performance.md", "make bench                                                # the table, also in target/bench.md"):
         Not("minutes, and it measures; the suite benchmarks runs what it is built of"),
     ("docs/releasing.md", "make release-dry-run"): By("tests/release.sh"),
