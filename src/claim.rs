@@ -31,9 +31,9 @@ impl<'a> Claim<'a> {
             _ => return cursor.skip().map(|()| Claim::Malformed),
         }
         let (mut name, mut source) = (Field::Absent, Field::Absent);
-        let mut keys = Keys::new(["name", "source"]);
+        let mut keys = Keys::default();
         cursor.object(|cursor, key| {
-            match keys.take(key) {
+            match keys.take(&["name", "source"], key) {
                 Some(0) => name = cursor.value()?.into(),
                 Some(_) => source = cursor.value()?.into(),
                 None => cursor.skip()?,

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::decision::{Decision, Kind};
+use crate::json::{self, Cursor, JsonStr, Malformed};
 use crate::limits::MAX_DOCUMENT_BYTES;
-use crate::{json, Reason};
+use crate::Reason;
 
 /// Why a config can't be used. Its text names the key and the types, or the place, and holds no value of the config.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -104,7 +104,17 @@ impl<'a> Raw<'a> {
     /// A document of any type.
     pub(crate) fn of_document(document: &'a [u8]) -> Option<Self> {
         let text = json::text(document, MAX_DOCUMENT_BYTES).ok()?;
-        serde_json::from_str::<&RawValue>(text).ok().map(|raw| Raw(raw.get()))
+        let mut value = None;
+        let whole = Cursor::new(text).whole(|cursor| {
+            value = Some(Raw::cut(cursor)?);
+            Ok(())
+        });
+        value.filter(|_| whole.is_ok())
+    }
+
+    fn cut(cursor: &mut Cursor<'a>) -> Result<Self, Malformed> {
+        cursor.token();
+        cursor.slice(Cursor::skip).map(Raw)
     }
 
     pub(crate) fn is_null(self) -> bool {
@@ -120,8 +130,20 @@ impl<'a> Raw<'a> {
     }
 
     /// The string, if it is one and holds no lone surrogate.
+    pub(crate) fn text(self) -> Option<Cow<'a, str>> {
+        match self.0.strip_prefix('"')?.strip_suffix('"')? {
+            plain if !plain.contains('\\') => Some(Cow::Borrowed(plain)),
+            _ => Cursor::new(self.0).string().ok()?.decode(),
+        }
+    }
+
     pub(crate) fn string(self) -> Option<String> {
-        serde_json::from_str(self.0).ok()
+        self.text().map(Cow::into_owned)
+    }
+
+    /// Whether it is this string.
+    pub(crate) fn is_string(self, text: &str) -> bool {
+        self.text().is_some_and(|own| own == text)
     }
 
     pub(crate) fn boolean(self) -> Option<bool> {
@@ -139,7 +161,24 @@ impl<'a> Raw<'a> {
     }
 
     pub(crate) fn elements(self) -> Option<Vec<Raw<'a>>> {
-        serde_json::from_str::<Elements<'a>>(self.0).ok().map(|elements| elements.0)
+        self.list(Raw::cut)
+    }
+
+    /// An array's elements: each one's members, or the element itself where it is no object.
+    pub(crate) fn objects(self) -> Option<Vec<Result<Members<'a>, Raw<'a>>>> {
+        self.list(|cursor| match cursor.token() {
+            Some(b'{') => Members::read_object(cursor).map(Ok),
+            _ => Raw::cut(cursor).map(Err),
+        })
+    }
+
+    fn list<T>(self, mut element: impl FnMut(&mut Cursor<'a>) -> Result<T, Malformed>) -> Option<Vec<T>> {
+        let mut list = Vec::new();
+        let array = Cursor::new(self.0).array(|cursor| {
+            list.push(element(cursor)?);
+            Ok(())
+        });
+        array.is_ok().then_some(list)
     }
 
     pub(crate) fn strings(self) -> Option<Vec<String>> {
@@ -147,7 +186,7 @@ impl<'a> Raw<'a> {
     }
 
     pub(crate) fn members(self) -> Option<Members<'a>> {
-        serde_json::from_str(self.0).ok()
+        Members::read_object(&mut Cursor::new(self.0)).ok()
     }
 
     pub(crate) fn type_name(self) -> &'static str {
@@ -164,9 +203,8 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// An object's members in their order, duplicates included. Keys are unescaped bytes, since a key may hold half an emoji
-/// and must then merely be another key.
-pub(crate) struct Members<'a>(Vec<(Cow<'a, [u8]>, Raw<'a>)>);
+/// An object's members in their order, duplicates included.
+pub(crate) struct Members<'a>(Vec<(JsonStr<'a>, Raw<'a>)>);
 
 impl<'a> Members<'a> {
     /// The document as one object.
@@ -175,20 +213,30 @@ impl<'a> Members<'a> {
             return Err(ConfigError::new("", Problem::TooLarge));
         }
         let text = json::text(config, MAX_DOCUMENT_BYTES).map_err(|_| ConfigError::new("", Problem::Encoding))?;
-        // Keys are read as bytes further on, and there serde_json lets raw control characters pass; here it doesn't.
-        serde_json::from_str::<&RawValue>(text).and_then(|_| serde_json::from_str(text)).map_err(|error| {
-            // Only the place: the error's own text can hold a value.
-            ConfigError::new("", Problem::Syntax { line: error.line(), column: error.column().max(1) })
-        })
+        let mut members = None;
+        let whole = Cursor::new(text).whole(|cursor| {
+            members = Some(Self::read_object(cursor)?);
+            Ok(())
+        });
+        members.filter(|_| whole.is_ok()).ok_or_else(|| syntax_error(text))
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], Raw<'a>)> {
-        self.0.iter().map(|(key, value)| (&**key, *value))
+    fn read_object(cursor: &mut Cursor<'a>) -> Result<Self, Malformed> {
+        let mut members = Vec::with_capacity(8);
+        cursor.object(|cursor, key| {
+            members.push((key, Raw::cut(cursor)?));
+            Ok(())
+        })?;
+        Ok(Self(members))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (JsonStr<'a>, Raw<'a>)> + '_ {
+        self.0.iter().copied()
     }
 
     /// Every value that stands under `key`.
     pub(crate) fn all<'k>(&'k self, key: &'k str) -> impl Iterator<Item = Raw<'a>> + 'k {
-        self.iter().filter(move |(k, _)| *k == key.as_bytes()).map(|(_, value)| value)
+        self.iter().filter(move |(k, _)| k.equals(key)).map(|(_, value)| value)
     }
 
     /// The value under `key`; null is absent.
@@ -196,10 +244,19 @@ impl<'a> Members<'a> {
         self.all(key).find(|value| !value.is_null())
     }
 
-    /// Refuses duplicates, whatever the keys are.
-    pub(crate) fn no_duplicates(&self, path: &str) -> Result<(), ConfigError> {
-        match duplicate(self.iter().map(|(key, _)| key)) {
-            Some(key) => Err(ConfigError::new(format!("{path}{}", printable(key)), Problem::DuplicateKey)),
+    /// Refuses duplicates, whatever the keys are. `path` is put before the key in an error.
+    pub(crate) fn no_duplicates(&self, path: impl Fn() -> String) -> Result<(), ConfigError> {
+        // A server's few keys are compared with each other sooner than they are put in order.
+        let twice = if self.0.len() <= FEW {
+            let stands_before =
+                |at: usize, key: JsonStr<'_>| self.iter().take(at).any(|(other, _)| other.equals_str(key));
+            self.iter().enumerate().find(|(at, (key, _))| stands_before(*at, *key)).map(|(_, (key, _))| key.to_bytes())
+        } else {
+            let keys: Vec<_> = self.iter().map(|(key, _)| key.to_bytes()).collect();
+            duplicate(keys.iter().map(Cow::as_ref)).map(|key| key.to_vec().into())
+        };
+        match twice {
+            Some(key) => Err(ConfigError::new(path() + printable(&key), Problem::DuplicateKey)),
             None => Ok(()),
         }
     }
@@ -208,8 +265,11 @@ impl<'a> Members<'a> {
     pub(crate) fn only(&self, path: &str, known: &[&str]) -> Result<(), ConfigError> {
         let mut seen = 0u64;
         for (key, _) in self.iter() {
-            match known.iter().position(|k| k.as_bytes() == key) {
-                None => return Err(ConfigError::new(format!("{path}{}", printable(key)), Problem::UnknownKey)),
+            match known.iter().position(|k| key.equals(k)) {
+                None => {
+                    let key = format!("{path}{}", printable(&key.to_bytes()));
+                    return Err(ConfigError::new(key, Problem::UnknownKey));
+                }
                 Some(index) if seen & 1 << index != 0 => {
                     return Err(ConfigError::new(format!("{path}{}", known[index]), Problem::DuplicateKey))
                 }
@@ -249,6 +309,18 @@ impl<'a> Members<'a> {
     }
 }
 
+/// What is wrong with a document that the scanner has refused. `serde_json` says where; its text can hold a value.
+#[cold]
+fn syntax_error(text: &str) -> ConfigError {
+    let (line, column) = match serde_json::from_str::<&RawValue>(text) {
+        Err(error) => (error.line(), error.column().max(1)),
+        Ok(_) => (1, 1), // well-formed, but no object
+    };
+    ConfigError::new("", Problem::Syntax { line, column })
+}
+
+const FEW: usize = 8;
+
 /// A text that is among the others twice.
 pub(crate) fn duplicate<'a>(mut texts: impl Iterator<Item = &'a [u8]>) -> Option<&'a [u8]> {
     let mut seen = Places::new();
@@ -262,75 +334,4 @@ pub(crate) type Places = BTreeMap<Vec<u8>, usize>;
 fn printable(key: &[u8]) -> &str {
     let plain = key.len() <= 64 && key.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
     std::str::from_utf8(key).ok().filter(|_| plain).unwrap_or("(a key that is no plain word)")
-}
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(Key(key)) = map.next_key()? {
-                    members.push((key, Raw(map.next_value::<&RawValue>()?.get())));
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Reader)
-    }
-}
-
-struct Elements<'a>(Vec<Raw<'a>>);
-
-impl<'de> Deserialize<'de> for Elements<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Elements<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an array")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                let mut elements = Vec::new();
-                while let Some(value) = seq.next_element::<&RawValue>()? {
-                    elements.push(Raw(value.get()));
-                }
-                Ok(Elements(elements))
-            }
-        }
-        deserializer.deserialize_seq(Reader)
-    }
-}
-
-/// A key as bytes: as text, serde_json would refuse a lone surrogate.
-struct Key<'a>(Cow<'a, [u8]>);
-
-impl<'de> Deserialize<'de> for Key<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Key<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a key")
-            }
-
-            fn visit_borrowed_bytes<E>(self, key: &'de [u8]) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Borrowed(key)))
-            }
-
-            fn visit_bytes<E>(self, key: &[u8]) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Owned(key.to_vec())))
-            }
-        }
-        deserializer.deserialize_bytes(Reader)
-    }
 }

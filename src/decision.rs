@@ -63,6 +63,12 @@ impl OptionKind {
             OptionKind::RejectAlways => "reject_always",
         }
     }
+
+    /// The kind that is spelled exactly so.
+    #[inline]
+    pub(crate) fn of_word(word: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| word == known.word().as_bytes())
+    }
 }
 
 /// The offered option that a `select` answers with.

@@ -16,6 +16,7 @@ mod policy;
 mod qualified_name;
 mod reason;
 mod reviewer;
+mod sync;
 mod trace;
 
 pub use config::ConfigError;

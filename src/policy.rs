@@ -43,7 +43,7 @@ impl Policy {
         let engine = if is_unattended(&members) {
             Reviewer::compile(&members).map(Engine::Reviewer).map_err(ConfigError::unattended)?
         } else {
-            match members.read("policy", "string", Raw::string)?.as_deref() {
+            match members.read("policy", "string", Raw::text)?.as_deref() {
                 None | Some(INJECTED_MCP) => Injected::compile(&members).map(Engine::Injected)?,
                 Some(_) => {
                     return Err(ConfigError::rule("policy", "expected \"injected_mcp\" or \"unattended_review\""))
@@ -101,8 +101,8 @@ impl Policy {
 /// Whether a config, usable or not, is a reviewer's: one JSON object with exactly one `policy`, which says so.
 fn is_unattended(members: &Members<'_>) -> bool {
     let mut policies = members.all("policy");
-    let first = policies.next().and_then(Raw::string);
-    policies.next().is_none() && first.as_deref() == Some(UNATTENDED_REVIEW)
+    let first = policies.next();
+    policies.next().is_none() && first.is_some_and(|policy| policy.is_string(UNATTENDED_REVIEW))
 }
 
 /// What a caught panic is answered with under a config that is used once.

@@ -37,20 +37,18 @@ fn server_len(name: &str) -> Result<usize, Reason> {
     if name.len() > MAX_TOOL_NAME_BYTES {
         return Err(Reason::InvalidToolName);
     }
-    let server_len = boundary(rest).ok_or(Reason::InvalidToolName)?;
-    let (server, tool) = (&rest[..server_len], &rest[server_len + BOUNDARY.len()..]);
-    if tool.starts_with('_') || boundary(tool).is_some() {
+    // A second pair of underscores, though it share one with the first, begins the tool or stands in it.
+    let mut boundaries =
+        rest.as_bytes().windows(BOUNDARY.len()).enumerate().filter(|(_, pair)| *pair == BOUNDARY.as_bytes());
+    let (server_len, _) = boundaries.next().ok_or(Reason::InvalidToolName)?;
+    if boundaries.next().is_some() {
         return Err(Reason::AmbiguousToolName);
     }
+    let (server, tool) = (&rest[..server_len], &rest[server_len + BOUNDARY.len()..]);
     if !is_identifier(server) || !is_identifier(tool) {
         return Err(Reason::InvalidToolName);
     }
     Ok(server_len)
-}
-
-/// Where the first `__` begins.
-fn boundary(text: &str) -> Option<usize> {
-    text.as_bytes().windows(BOUNDARY.len()).position(|pair| pair == BOUNDARY.as_bytes())
 }
 
 /// Non-empty `[A-Za-z0-9_-]`.

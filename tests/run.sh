@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # The whole test suite: runs each suite of the table below, and ends with a table of what ran, what was skipped and why.
 #
-# A suite skips itself by exiting with 77; the last line it prints is the reason. STRICT=1: a skip is a failure.
+# A suite skips itself by exiting with 77; the last line it prints is the reason. STRICT=1: a skip is a failure. Where a
+# suite that passes has something to say, that is its last line, after "NOTE: ".
 # `tests/run.sh NAME…` runs only the suites named.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 STRICT=${STRICT:-}
 logs=${CARGO_TARGET_DIR:-target}/test-logs
 mkdir -p "$logs"
@@ -24,17 +25,24 @@ suites=(
     "lock|a library of another ABI version is refused in each way"
     "static|the static archive's symbols and link flags; a second Rust archive beside it"
     "consumers|programs outside the repository in each way to link"
+    "install|make install into a stage and a prefix; programs built with pkg-config"
+    "hosts|Python (ctypes) and C# (P/Invoke) replay every vector"
+    "release|versions agree everywhere, notices are current; what a wrong release is refused for"
+    "workflows|actionlint on the workflows, shellcheck on the scripts"
     "wasm|the WebAssembly engine is built from these sources"
     "command|the kandev-policy command"
     "host|the example host: the acceptance criteria over real ACP and MCP; the guide's code"
     "benchmarks|the Go baseline decides the captures as the contract does"
-    "readme|the README's examples do what it says"
+    "budget|instructions per decision, against what is recorded for the compiler"
+    "docs|the commands of the docs run as they stand there; links lead somewhere"
     "demo|the main job on captured frames, from Rust, C and Go"
+    "model|the token registry in every order of threads, and wrong ones that are noticed"
+    "dependencies|docs/dependencies.md lists the direct dependencies"
     "rules|each rule of the decision is held by a vector"
 )
 
 suite_format() {
-    cargo fmt --check || return 1
+    cargo fmt --check && cargo fmt --check --manifest-path tests/model/Cargo.toml || return 1
     local unformatted
     unformatted=$(gofmt -l go)
     if [ -n "$unformatted" ]; then
@@ -91,6 +99,14 @@ suite_static() { tests/static.sh; }
 
 suite_consumers() { tests/consumers.sh; }
 
+suite_install() { tests/install.sh; }
+
+suite_hosts() { tests/hosts/run.sh; }
+
+suite_release() { packaging/notices.py --check && tests/release.sh; }
+
+suite_workflows() { tests/workflows.sh; }
+
 suite_wasm() { go/policy/internal/wasm/build.sh --sources; }
 
 suite_command() { cd go/cmd/kandev-policy && go test -race ./...; }
@@ -99,11 +115,21 @@ suite_host() { cd go/examples/processmanager && go test -race ./...; }
 
 suite_benchmarks() { cd go/bench && go test ./...; }
 
-suite_readme() { tests/readme.sh; }
+suite_budget() { tests/budget.sh; }
+
+suite_docs() { tests/docs.py; }
 
 suite_demo() { tests/demo/run.sh; }
 
 suite_rules() { tests/rules.sh engine; }
+
+suite_model() {
+    local target
+    target=$(realpath "${CARGO_TARGET_DIR:-target}")/model
+    (cd tests/model && CARGO_TARGET_DIR=$target cargo test --quiet --locked -- --nocapture) && tests/rules.sh model
+}
+
+suite_dependencies() { python3 tests/dependencies.py; }
 
 # Every Go module of the repository.
 modules() { find go -name go.mod -printf '%h\n' | sort; }
@@ -120,7 +146,7 @@ for suite in "${suites[@]}"; do
     code=$?
     took=$((SECONDS - start))s
     case $code in
-        0) result=PASS passed=$((passed + 1)) note=$what ;;
+        0) result=PASS passed=$((passed + 1)) note=$(tail -n 1 "$log" | grep '^NOTE: ' || echo "$what") ;;
         77) result=SKIP skipped=$((skipped + 1)) note=$(tail -n 1 "$log") ;;
         *) result=FAIL failed=$((failed + 1)) note="see $log" && tail -n 60 "$log" ;;
     esac

@@ -44,6 +44,8 @@ type Options struct {
 	// token), the MCP server and tool, and the status. It never holds a token, a URL, or anything else of a request. nil logs
 	// nothing.
 	Logger *slog.Logger
+	// Decisions counts each answer to a live token by its reason; nil counts nothing.
+	Decisions *policy.Counters
 	// EnabledVendors are the vendors that reviewers may be registered for; nil is "codex" alone. Enable "claude" for
 	// launches with a strict MCP config (--strict-mcp-config).
 	EnabledVendors []string

@@ -179,6 +179,30 @@ func TestStartAndClose(t *testing.T) {
 	r.Revoke()
 }
 
+// TestDecisionsAreCounted: each answer to a live token once, and nothing else.
+func TestDecisionsAreCounted(t *testing.T) {
+	var decisions policy.Counters
+	b := start(t, Options{Decisions: &decisions})
+	r := register(t, b, "codex", "kcap-review")
+	c := client(t)
+	for range 3 {
+		expect(t, c, r.URL(), "codex", `{"session_id":"s","tool_name":"mcp__kcap_review__get_pr_summary"}`, 200, allowBody)
+	}
+	expect(t, c, r.URL(), "codex", `{`, 400, malformed)
+	expect(t, c, b.BaseURL(), "codex", shell, 200, denyBody("Nobody can be asked, so the request was denied."))
+	r.Revoke()
+	expect(t, c, r.URL(), "codex", `{`, 404, missing)
+	if err := b.Close(); err != nil { // which waits for the last record
+		t.Fatal(err)
+	}
+	want := map[policy.Reason]uint64{policy.ReasonAllowlistedServer: 3, policy.ReasonMalformedRequest: 1, policy.ReasonInteractivePrompt: 1}
+	for reason, count := range decisions.All() {
+		if count != want[reason] {
+			t.Errorf("%s: %d, want %d", reason, count, want[reason])
+		}
+	}
+}
+
 func TestStartEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	b, err := Start(ctx, Options{})

@@ -172,9 +172,12 @@ func (e *exchange) send(status int, body []byte, word string, d policy.Decision)
 	_, _ = e.w.Write(body)
 }
 
-// record writes the log record. Server and tool are the parts of a name that has been parsed, so they hold letters,
+// record counts and writes the log record. Server and tool are the parts of a name that has been parsed, so they hold letters,
 // digits, _ and - only; all else is words and numbers of ours.
 func (e *exchange) record(ctx context.Context) {
+	if e.decision.Reason != "" {
+		e.options.Decisions.Count(e.decision)
+	}
 	level := slog.LevelInfo
 	if e.status == http.StatusNotFound {
 		level = slog.LevelDebug // anybody on the machine can cause these

@@ -29,6 +29,7 @@
 //   - [Policy.Decide] for a host that has decoded the frame, as most have. It allocates nothing.
 //   - [Policy.DecideFrame] for the frame's bytes. It allocates at most once, and never keeps or aliases the frame.
 //   - [DecideJSON] for one decision under a config given as JSON, which may also be a reviewer's; [ExplainJSON] adds why.
+//   - [NewJSON] for many decisions under such a config.
 //   - [Registry] for the hooks of unattended reviewers, each with a secret token; package bridge serves it over HTTP.
 //
 // # Fail closed
@@ -37,6 +38,11 @@
 // ambiguous, conflicting, unknown or too large, for an internal error, and for a host without an engine; no decision
 // comes with an error that a caller could forget, and none panics. The zero [Decision] is an Ask, and a nil *[Policy]
 // gives one. Under a config with "policy":"unattended_review", where nobody is there to ask, each of these is a [Deny].
+//
+// # Counting
+//
+// [Counters] counts decisions by reason and is an expvar.Var: one line behind the decision, in whatever place the host
+// wants to count.
 //
 // # Provenance
 //

@@ -3,6 +3,7 @@
 package policy_test
 
 import (
+	"expvar"
 	"fmt"
 	"log/slog"
 	"os"
@@ -122,6 +123,54 @@ func ExampleExplainJSON() {
 	// identity passed map[source:name]
 	// qualified_name passed map[]
 	// provenance stopped map[reason:provenance_missing]
+}
+
+// A host counts what it decides and publishes the counts, here under /debug/vars.
+func ExampleCounters() {
+	p, _ := policy.New(policy.Config{
+		Port:              41000,
+		MCPServers:        []policy.MCPServer{{Name: "kandev", Type: "http", URL: "http://localhost:41000/mcp"}},
+		InjectedKandevMCP: true,
+	})
+	defer p.Close()
+
+	var decisions policy.Counters
+	expvar.Publish("permission_decisions", &decisions)
+
+	for _, name := range []string{"mcp__kandev__list_tasks", "Bash", "mcp__kandev__list_tasks"} {
+		d := p.Decide(policy.Request{ToolName: &name, Options: []policy.Option{{OptionID: "yes", Kind: "allow_once"}}})
+		decisions.Count(d)
+	}
+	for reason, count := range decisions.All() {
+		if count > 0 {
+			fmt.Println(reason, count)
+		}
+	}
+	fmt.Println(expvar.Get("permission_decisions").String() == decisions.String())
+	// Output:
+	// not_mcp_tool 1
+	// injected_mcp 2
+	// true
+}
+
+// A config file of the host's own, as the command line reads it. The marker in it is taken for the host's word.
+func ExampleNewJSON() {
+	p, err := policy.NewJSON([]byte(`{"port":41000,"injected_kandev_mcp":true,
+		"mcp_servers":[{"name":"kandev","type":"http","url":"http://localhost:41000/mcp"}]}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer p.Close()
+
+	d := p.DecideFrame([]byte(`{"toolCall":{"name":"mcp__kandev__list_tasks"},"options":[{"optionId":"yes","kind":"allow_once"}]}`))
+	fmt.Println(d.Kind, d.OptionID)
+
+	_, err = policy.NewJSON([]byte(`{"port":"41000"}`))
+	fmt.Println(err)
+	// Output:
+	// select yes
+	// policy: bad config: port: found string, expected integer
 }
 
 // A log line says reason, tool and the option's kind, whatever else a decision holds.

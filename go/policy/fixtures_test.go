@@ -36,6 +36,3 @@ func testMeta(toolName, server any) map[string]any {
 }
 
 const reviewerConfig = `{"policy":"unattended_review","vendor":"codex","token":"reviewer","servers":["kcap-review"]}`
-
-// newPolicy compiles a config of either policy.
-func newPolicy(config []byte) (*Policy, error) { return compilePolicy(config, isUnattended(config)) }

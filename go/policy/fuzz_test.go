@@ -130,7 +130,7 @@ func FuzzDecideJSON(f *testing.F) {
 		if explained := checkDecision(t, explanation.Decision); !bytes.Equal(explained, out) {
 			t.Fatalf("decided %s\nexplained %s", out, explained)
 		}
-		policy, err := newPolicy(config)
+		policy, err := NewJSON(config)
 		if err != nil {
 			if d.Reason != ReasonMalformedConfig {
 				t.Fatalf("%v, but decided %s", err, out)

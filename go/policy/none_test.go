@@ -44,7 +44,7 @@ func TestNoEngineVectors(t *testing.T) {
 		if e, err := ExplainJSON(v.input, v.config); !errors.Is(err, ErrNoEngine) || e.Decision.String() != want {
 			t.Errorf("%s: %s, error %v", v.id, e, err)
 		}
-		p, err := newPolicy(v.config)
+		p, err := NewJSON(v.config)
 		if err != nil {
 			t.Errorf("%s: %v", v.id, err)
 			continue

@@ -7,8 +7,8 @@ import (
 )
 
 // DecideJSON decides one request under a config that is used once: an ACP frame, or a hook payload for a config with
-// "policy":"unattended_review". The config is host-authored JSON, and the one place where JSON turns provenance on: never
-// pass on what a user can write. To decide often, compile the config with [New].
+// "policy":"unattended_review". The config is host-authored JSON, and here and in [NewJSON] JSON turns provenance on: never
+// pass on what a user can write. To decide often, compile the config with [New] or NewJSON.
 //
 // Whatever is wrong with frame or config is an Ask with its reason, or a Deny for a reviewer's config. A document that
 // holds a NUL byte, which no JSON does, or that is over the limit, is malformed and never copied.

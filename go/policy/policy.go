@@ -27,6 +27,15 @@ func New(cfg Config) (*Policy, error) {
 	return compilePolicy(cfg.appendJSON(nil), false)
 }
 
+// NewJSON compiles a config given as JSON. It is New for tools and hosts that keep their config in a file of their own, and
+// fails and succeeds as New does. The config may be an unattended reviewer's: then hook payloads go to [Policy.DecideFrame],
+// and [Policy.Decide], which is for frames, denies.
+//
+// The config is host-authored: like that of [DecideJSON] it may hold "injected_kandev_mcp", which turns provenance on.
+// Never pass on what a user can write, and never what a document of a user's was merged into: use [New], whose marker
+// only code can set.
+func NewJSON(config []byte) (*Policy, error) { return compilePolicy(config, isUnattended(config)) }
+
 // compilePolicy compiles a config from its JSON. unattended says whether that is a reviewer's.
 func compilePolicy(config []byte, unattended bool) (*Policy, error) {
 	p := &Policy{unattended: unattended}

@@ -72,9 +72,12 @@ func TestClosed(t *testing.T) {
 	if err := none.Close(); err != nil {
 		t.Error(err)
 	}
-	reviewer, err := newPolicy([]byte(reviewerConfig))
+	reviewer, err := NewJSON([]byte(reviewerConfig))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if d := reviewer.Decide(testRequest()); d.Kind != Deny || d.Reason != ReasonMalformedRequest {
+		t.Errorf("a request to a reviewer's policy: %s", d)
 	}
 	reviewer.Close()
 	if d := reviewer.DecideFrame(nil); d.Kind != Deny || d.Reason != ReasonEngineUnavailable || d.Status != 500 {
@@ -104,8 +107,9 @@ func TestBadConfig(t *testing.T) {
 		`{"secret-key":1}`:  "unknown key",
 		`{`:                 "line 1, column 1",
 		``:                  "one strict JSON object",
+		"{}\x00":            "line 1, column 3",
 	} {
-		if _, err := newPolicy([]byte(config)); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), `secret"`) {
+		if _, err := NewJSON([]byte(config)); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), `secret"`) {
 			t.Errorf("%s: error %v", config, err)
 		}
 	}
@@ -213,7 +217,7 @@ func TestOwnMemory(t *testing.T) {
 			t.Errorf("%s", d)
 		}
 	}
-	p, err := newPolicy([]byte(reviewerConfig))
+	p, err := NewJSON([]byte(reviewerConfig))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -152,10 +152,11 @@ func (r *Registry) Mint(vendor string, allowlist []string) (Minted, error) {
 
 // Revoke ends a reviewer's token, given as such or as a URL whose path begins with it. Once it has returned, no decision
 // on that token is made any more, not even for a request that was under way. It is idempotent, and ignores what is no live
-// reviewer's token; the shared one lives as long as the registry.
+// reviewer's token; the shared one lives as long as the registry. Should the engine fail, the registry is closed: rather
+// no token at all than one that should be gone.
 func (r *Registry) Revoke(tokenOrURL string) {
-	if h := r.load(); h != nil {
-		h.revoke([]byte(tokenOrURL))
+	if h := r.load(); h != nil && h.revoke([]byte(tokenOrURL)) != statusOK {
+		r.Close()
 	}
 }
 

@@ -42,7 +42,7 @@ func TestVectorsExplainJSON(t *testing.T) {
 // TestVectorsDecideFrame replays every vector through a compiled policy.
 func TestVectorsDecideFrame(t *testing.T) {
 	for _, v := range vectors(t) {
-		p, err := newPolicy(v.config)
+		p, err := NewJSON(v.config)
 		if (err != nil) != (v.expected(t).Reason == ReasonMalformedConfig) {
 			t.Errorf("%s: error %v, want %s", v.id, err, v.expect)
 		}
@@ -81,7 +81,7 @@ func TestVectorsDecide(t *testing.T) {
 		if v.hook() {
 			continue
 		}
-		p, err := newPolicy(v.config)
+		p, err := NewJSON(v.config)
 		if err != nil {
 			left["unusable config"]++
 			continue

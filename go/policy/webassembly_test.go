@@ -15,7 +15,7 @@ import (
 
 // TestTrap: a trap is an internal error, and the next decision comes from another instance.
 func TestTrap(t *testing.T) {
-	p, err := newPolicy([]byte(reviewerConfig))
+	p, err := NewJSON([]byte(reviewerConfig))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,6 +93,19 @@ func TestRegistryTrap(t *testing.T) {
 	}
 	if _, err := r.Mint("codex", nil); err == nil {
 		t.Error("a token is minted")
+	}
+}
+
+// TestRevocationTrap: a revocation that traps ends every token.
+func TestRevocationTrap(t *testing.T) {
+	r, shared := testRegistry(t, RegistryConfig{})
+	m := testMint(t, r, "kcap-review")
+	r.handle.Load().registry = 1<<32 - 16
+	r.Revoke(m.Token.Expose())
+	for _, token := range []Token{m.Token, shared} {
+		if d, _, ok := r.Decide(token.Expose(), "codex", []byte(testSummary)); ok || d.Kind != Deny {
+			t.Errorf("%s %t", d, ok)
+		}
 	}
 }
 

@@ -51,7 +51,10 @@ pub unsafe extern "C" fn kandev_policy_registry_new(
     *registry = std::ptr::null_mut();
     let Some(mut out) = Out::new(buffer, capacity, size) else { return Status::InvalidArgument };
     let (config, entropy) = (borrow(config, config_len), borrow_entropy(entropy));
-    let made = guarded(|| Registry::new(config, entropy).map(|(made, token)| (Box::new(RegistryHandle(made)), token)));
+    let made = guarded(|| {
+        fault::point("registry_new");
+        Registry::new(config, entropy).map(|(made, token)| (Box::new(RegistryHandle(made)), token))
+    });
     match made {
         Ok(Ok((handle, token))) => {
             let status = out.answer(token.expose());
@@ -160,7 +163,11 @@ pub unsafe extern "C" fn kandev_policy_registry_revoke(
         return Status::InvalidArgument;
     }
     let (registry, token) = (&(*registry).0, borrow(token, token_len));
-    guarded(|| registry.revoke(token)).map_or(Status::InternalError, |()| Status::Ok)
+    let revoked = guarded(|| {
+        fault::point("revoke");
+        registry.revoke(token);
+    });
+    revoked.map_or(Status::InternalError, |()| Status::Ok)
 }
 
 /// Says whose token it is, for a bridge that wants to know before it reads a request's body: on
@@ -286,6 +293,7 @@ pub unsafe extern "C" fn kandev_policy_unclassified_tools(
     let catalog = Some(borrow(catalog, catalog_len)).filter(|catalog| !catalog.is_empty());
     let (server, tools_list) = (borrow(server, server_len), borrow(tools_list, tools_list_len));
     let named = guarded(|| {
+        fault::point("unclassified_tools");
         let names = unclassified_tools(catalog, &String::from_utf8_lossy(server), tools_list)?;
         Ok(serde_json::to_string(&names).unwrap_or_default())
     });

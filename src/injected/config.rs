@@ -1,22 +1,25 @@
 //! The config of the injected-server policy (contract 4.1).
 
+use std::borrow::Cow;
+
 use super::dialect::Dialect;
 use super::{provenance, Injected, SERVER};
 use crate::config::{ConfigError, Members, Raw};
+use crate::json::JsonStr;
 
 /// The config as far as it is compiled into the policy.
-pub(super) struct Config {
+pub(super) struct Config<'a> {
     pub(super) port: Option<i64>,
-    pub(super) mcp_host: String,
+    pub(super) mcp_host: Cow<'a, str>,
     pub(super) injected_kandev_mcp: bool,
     /// The server entries named `kandev`; nothing of another entry is read.
-    pub(super) kandev_entries: Vec<Entry>,
+    pub(super) kandev_entries: Vec<Entry<'a>>,
 }
 
 /// A server entry named `kandev`.
-pub(super) struct Entry {
-    pub(super) transport: Option<String>,
-    pub(super) url: Option<String>,
+pub(super) struct Entry<'a> {
+    pub(super) transport: Option<Cow<'a, str>>,
+    pub(super) url: Option<Cow<'a, str>>,
     /// Whether any other member than name, type and url says something.
     pub(super) has_other_members: bool,
 }
@@ -35,15 +38,12 @@ impl Injected {
                 "auto_approve_permissions",
             ],
         )?;
-        let agent_type = members.read("agent_type", "string", Raw::string)?.unwrap_or_default();
+        let agent_type = members.read("agent_type", "string", Raw::text)?.unwrap_or_default();
         let config = Config {
             port: members.read("port", "integer", Raw::integer)?,
-            mcp_host: members.read("mcp_host", "string", Raw::string)?.unwrap_or_default(),
+            mcp_host: members.read("mcp_host", "string", Raw::text)?.unwrap_or_default(),
             injected_kandev_mcp: members.read("injected_kandev_mcp", "boolean", Raw::boolean)?.unwrap_or(false),
-            kandev_entries: match members.read("mcp_servers", "array of objects", Raw::elements)? {
-                Some(servers) => kandev_entries(&servers)?,
-                None => Vec::new(),
-            },
+            kandev_entries: members.get("mcp_servers").map_or(Ok(Vec::new()), kandev_entries)?,
         };
         Ok(Self {
             dialect: Dialect::of(&agent_type),
@@ -53,20 +53,19 @@ impl Injected {
     }
 }
 
-fn kandev_entries(servers: &[Raw<'_>]) -> Result<Vec<Entry>, ConfigError> {
+fn kandev_entries(servers: Raw<'_>) -> Result<Vec<Entry<'_>>, ConfigError> {
     let mut entries = Vec::new();
-    for (index, server) in servers.iter().enumerate() {
-        let Some(members) = server.members() else {
-            return Err(ConfigError::wrong_type(format!("mcp_servers[{index}]"), *server, "object"));
-        };
-        let is_kandev = |name: Raw<'_>| name.string().is_some_and(|name| name == SERVER);
+    let list = servers.objects().ok_or_else(|| ConfigError::wrong_type("mcp_servers", servers, "array of objects"))?;
+    for (index, server) in list.into_iter().enumerate() {
+        let members =
+            server.map_err(|other| ConfigError::wrong_type(format!("mcp_servers[{index}]"), other, "object"))?;
         let (mut names, mut kandev) = (0, false);
         for name in members.all("name") {
             names += 1;
-            kandev |= is_kandev(name);
+            kandev |= name.is_string(SERVER);
         }
         if names > 1 || kandev {
-            members.no_duplicates(&format!("mcp_servers[{index}]."))?;
+            members.no_duplicates(|| format!("mcp_servers[{index}]."))?;
         }
         if kandev {
             entries.push(entry(&members));
@@ -75,11 +74,11 @@ fn kandev_entries(servers: &[Raw<'_>]) -> Result<Vec<Entry>, ConfigError> {
     Ok(entries)
 }
 
-fn entry(members: &Members<'_>) -> Entry {
-    const READ: [&[u8]; 3] = [b"name", b"type", b"url"];
+fn entry<'a>(members: &Members<'a>) -> Entry<'a> {
+    let is_read = |key: JsonStr<'_>| ["name", "type", "url"].into_iter().any(|read| key.equals(read));
     Entry {
-        transport: members.get("type").and_then(Raw::string),
-        url: members.get("url").and_then(Raw::string),
-        has_other_members: members.iter().any(|(key, value)| !READ.contains(&key) && !value.is_empty()),
+        transport: members.get("type").and_then(Raw::text),
+        url: members.get("url").and_then(Raw::text),
+        has_other_members: members.iter().any(|(key, value)| !is_read(key) && !value.is_empty()),
     }
 }

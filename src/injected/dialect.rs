@@ -43,11 +43,12 @@ impl Dialect {
     pub(super) fn read_metadata<'a>(
         self,
         cursor: &mut Cursor<'a>,
+        meta: &mut Metadata<'a>,
         unusable: &mut bool,
-    ) -> Result<Metadata<'a>, Malformed> {
+    ) -> Result<(), Malformed> {
         match self {
-            Dialect::Generic => cursor.skip().map(|()| Metadata::default()),
-            Dialect::Claude => claude_metadata(cursor, unusable),
+            Dialect::Generic => cursor.skip(),
+            Dialect::Claude => claude_metadata(cursor, meta, unusable),
         }
     }
 
@@ -64,19 +65,18 @@ impl Dialect {
 }
 
 /// `_meta.claudeCode`: `toolName`, and from 0.80 on `mcpServer`.
-fn claude_metadata<'a>(cursor: &mut Cursor<'a>, unusable: &mut bool) -> Result<Metadata<'a>, Malformed> {
-    let mut meta = Metadata::default();
+fn claude_metadata<'a>(cursor: &mut Cursor<'a>, meta: &mut Metadata<'a>, unusable: &mut bool) -> Result<(), Malformed> {
     match cursor.token() {
         Some(b'{') => {}
-        Some(b'n') => return cursor.skip().map(|()| meta),
+        Some(b'n') => return cursor.skip(),
         _ => {
             meta.malformed = true;
-            return cursor.skip().map(|()| meta);
+            return cursor.skip();
         }
     }
-    let mut keys = Keys::new(["claudeCode"]);
-    cursor.object(|cursor, key| match keys.take(key) {
-        Some(_) if cursor.token() == Some(b'{') => claude_code(cursor, &mut meta, unusable),
+    let mut keys = Keys::default();
+    cursor.object(|cursor, key| match keys.take(&["claudeCode"], key) {
+        Some(_) if cursor.token() == Some(b'{') => claude_code(cursor, meta, unusable),
         Some(_) => {
             meta.malformed = true;
             cursor.skip()
@@ -84,12 +84,12 @@ fn claude_metadata<'a>(cursor: &mut Cursor<'a>, unusable: &mut bool) -> Result<M
         None => cursor.skip(),
     })?;
     *unusable |= keys.clash();
-    Ok(meta)
+    Ok(())
 }
 
 fn claude_code<'a>(cursor: &mut Cursor<'a>, meta: &mut Metadata<'a>, unusable: &mut bool) -> Result<(), Malformed> {
-    let mut keys = Keys::new(["toolName", "mcpServer"]);
-    cursor.object(|cursor, key| match keys.take(key) {
+    let mut keys = Keys::default();
+    cursor.object(|cursor, key| match keys.take(&["toolName", "mcpServer"], key) {
         Some(0) => {
             match cursor.value()? {
                 Value::Str(name) => {

@@ -3,7 +3,7 @@
 
 use super::call::Call;
 use super::dialect::Dialect;
-use super::options::{Ids, Options};
+use super::options::Ids;
 use super::PermissionRequest;
 use crate::fault;
 use crate::json::{self, Cursor, Field, Keys, Malformed, Value};
@@ -12,17 +12,21 @@ use crate::trace::{Step, Trace};
 use crate::Reason;
 
 const METHOD: &str = "session/request_permission";
-const TOOL_CALL: &str = "tool_call";
+const TOOL_CALL_TYPE: &str = "tool_call";
 
+/// Reads the decision path into `request`.
 pub(super) fn read<'a>(
     frame: &'a [u8],
     dialect: Dialect,
+    request: &mut PermissionRequest<'a>,
     trace: &mut impl Trace,
-) -> Result<PermissionRequest<'a>, (Step, Reason)> {
+) -> Result<(), (Step, Reason)> {
     fault::point("document");
-    let top = Top::read(frame, dialect).map_err(|Malformed| (Step::Document, Reason::MalformedFrame))?;
+    let mut reader = Reader { dialect, request, found: Found::default() };
+    let top = reader.read_top(frame).map_err(|Malformed| (Step::Document, Reason::MalformedFrame))?;
+    let found = reader.found;
     let is_message = top.method.is_some() || top.params.is_some();
-    if top.clash || is_message && top.members.any {
+    if top.clash || is_message && top.members {
         return Err((Step::Document, Reason::MalformedFrame));
     }
     trace.passed(Step::Document, Some(("shape", if is_message { "message" } else { "params" })));
@@ -34,36 +38,99 @@ pub(super) fn read<'a>(
     trace.passed(Step::Method, None);
 
     fault::point("decision_path");
-    let members = if is_message { top.params.flatten() } else { Some(top.members) };
-    let (request, protocol) = members.and_then(Members::judge).ok_or((Step::DecisionPath, Reason::MalformedFrame))?;
+    let params_unusable = is_message && !matches!(top.params, Some(Params::Object));
+    let protocol = found.judge().filter(|_| !params_unusable).ok_or((Step::DecisionPath, Reason::MalformedFrame))?;
+    if found.subject == Some(Subject::WithoutCall) {
+        request.call = Call::default();
+    }
     trace.passed(Step::DecisionPath, Some(("protocol", protocol)));
-    Ok(request)
+    Ok(())
 }
 
 /// The members at the frame's top.
 #[derive(Default)]
 struct Top<'a> {
     method: Option<Value<'a>>,
-    /// Present; inside, `None` if it is no object.
-    params: Option<Option<Members<'a>>>,
-    members: Members<'a>,
+    params: Option<Params>,
+    /// Whether `toolCall`, `subject` or `options` stands here, even as null.
+    members: bool,
     clash: bool,
 }
 
-impl<'a> Top<'a> {
-    fn read(frame: &'a [u8], dialect: Dialect) -> Result<Self, Malformed> {
+enum Params {
+    Object,
+    Other,
+}
+
+/// What was found of the decision path, but for the request itself.
+#[derive(Default)]
+struct Found {
+    tool_call: bool,
+    subject: Option<Subject>,
+    /// Whether the `toolCall` of either place is an object.
+    call_is_object: bool,
+    /// A clash or a torn string in the tool call, which counts only where the call does.
+    call_unusable: bool,
+    /// The same anywhere else.
+    unusable: bool,
+}
+
+/// What a `subject` is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    /// Null, or of another type: a legal frame without an identity.
+    WithoutCall,
+    ToolCall,
+    /// No object.
+    Other,
+}
+
+impl Found {
+    /// The frame's protocol version, or `None` if the decision path is unusable.
+    fn judge(&self) -> Option<&'static str> {
+        let call_usable = self.call_is_object && !self.call_unusable;
+        match (self.tool_call, self.subject) {
+            _ if self.unusable => None,
+            (true, None) if call_usable => Some("v1"),
+            (false, Some(Subject::ToolCall)) if call_usable => Some("v2"),
+            (false, Some(Subject::WithoutCall)) => Some("v2"),
+            _ => None,
+        }
+    }
+}
+
+/// Reads in place. There is one place for the tool call and one for the options, though a frame has several where they can
+/// stand: a frame that uses two of these is malformed, whatever they hold.
+struct Reader<'a, 'r> {
+    dialect: Dialect,
+    request: &'r mut PermissionRequest<'a>,
+    found: Found,
+}
+
+const TOOL_CALL: &str = "toolCall";
+const SUBJECT: &str = "subject";
+const OPTIONS: &str = "options";
+
+impl<'a> Reader<'a, '_> {
+    fn read_top(&mut self, frame: &'a [u8]) -> Result<Top<'a>, Malformed> {
         let text = json::text(frame, MAX_DOCUMENT_BYTES)?;
         let mut top = Top::default();
-        let mut keys = Keys::new([Members::TOOL_CALL, Members::SUBJECT, Members::OPTIONS, "method", "params"]);
+        let mut keys = Keys::default();
         Cursor::new(text).document(|cursor, key| {
-            match keys.take(key) {
+            match keys.take(&[TOOL_CALL, SUBJECT, OPTIONS, "method", "params"], key) {
                 Some(3) => top.method = Some(cursor.value()?),
-                Some(4) if cursor.token() == Some(b'{') => top.params = Some(Some(Members::read(cursor, dialect)?)),
+                Some(4) if cursor.token() == Some(b'{') => {
+                    top.params = Some(Params::Object);
+                    self.read_params(cursor)?;
+                }
                 Some(4) => {
-                    top.params = Some(None);
+                    top.params = Some(Params::Other);
                     cursor.skip()?;
                 }
-                Some(member) => top.members.read_member(member, cursor, dialect)?,
+                Some(member) => {
+                    top.members = true;
+                    self.read_member(member, cursor)?;
+                }
                 None => cursor.skip()?,
             }
             Ok(())
@@ -71,156 +138,116 @@ impl<'a> Top<'a> {
         top.clash = keys.clash();
         Ok(top)
     }
-}
 
-/// `toolCall`, `subject` and `options`, at the top or in `params`.
-#[derive(Default)]
-struct Members<'a> {
-    /// Whether any of them is there, even as null.
-    any: bool,
-    call: Option<ObjectOr<Call<'a>>>,
-    subject: Option<Subject<'a>>,
-    options: Options<'a>,
-    unusable: bool,
-}
-
-/// An object of the decision path, or a value that is none.
-enum ObjectOr<T> {
-    Object(T),
-    Other,
-}
-
-enum Subject<'a> {
-    Null,
-    Object { is_tool_call: bool, call: Option<ObjectOr<Call<'a>>>, call_unusable: bool },
-    Other,
-}
-
-impl<'a> Members<'a> {
-    const TOOL_CALL: &'static str = "toolCall";
-    const SUBJECT: &'static str = "subject";
-    const OPTIONS: &'static str = "options";
-
-    /// Reads `params`.
-    fn read(cursor: &mut Cursor<'a>, dialect: Dialect) -> Result<Self, Malformed> {
-        let mut members = Members::default();
-        let mut keys = Keys::new([Self::TOOL_CALL, Self::SUBJECT, Self::OPTIONS]);
-        cursor.object(|cursor, key| match keys.take(key) {
-            Some(member) => members.read_member(member, cursor, dialect),
+    fn read_params(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Malformed> {
+        let mut keys = Keys::default();
+        cursor.object(|cursor, key| match keys.take(&[TOOL_CALL, SUBJECT, OPTIONS], key) {
+            Some(member) => self.read_member(member, cursor),
             None => cursor.skip(),
         })?;
-        members.unusable |= keys.clash();
-        Ok(members)
+        self.found.unusable |= keys.clash();
+        Ok(())
     }
 
-    fn read_member(&mut self, member: usize, cursor: &mut Cursor<'a>, dialect: Dialect) -> Result<(), Malformed> {
-        self.any = true;
+    #[inline(always)]
+    fn read_member(&mut self, member: usize, cursor: &mut Cursor<'a>) -> Result<(), Malformed> {
         match member {
-            0 => self.call = Some(read_call(cursor, dialect, &mut self.unusable)?),
-            1 => self.subject = Some(read_subject(cursor, dialect, &mut self.unusable)?),
-            _ => read_options(cursor, &mut self.options, &mut self.unusable)?,
+            0 => {
+                self.found.tool_call = true;
+                self.read_call(cursor)
+            }
+            1 => self.read_subject(cursor),
+            _ => self.read_options(cursor),
         }
+    }
+
+    fn read_subject(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Malformed> {
+        match cursor.token() {
+            Some(b'{') => {}
+            Some(b'n') => {
+                self.found.subject = Some(Subject::WithoutCall);
+                return cursor.skip();
+            }
+            _ => {
+                self.found.subject = Some(Subject::Other);
+                return cursor.skip();
+            }
+        }
+        let mut kind = Field::Absent;
+        let mut keys = Keys::default();
+        cursor.object(|cursor, key| {
+            match keys.take(&["type", TOOL_CALL], key) {
+                Some(0) => kind = cursor.value()?.into(),
+                Some(_) => self.read_call(cursor)?,
+                None => cursor.skip()?,
+            }
+            Ok(())
+        })?;
+        self.found.unusable |= keys.clash() || kind.is_torn();
+        let is_tool_call = matches!(kind, Field::Text(kind) if kind.equals(TOOL_CALL_TYPE));
+        self.found.subject = Some(if is_tool_call { Subject::ToolCall } else { Subject::WithoutCall });
         Ok(())
     }
 
-    /// The request and its protocol version, or `None` if the decision path is unusable.
-    fn judge(self) -> Option<(PermissionRequest<'a>, &'static str)> {
-        if self.unusable {
-            return None;
-        }
-        let (call, version) = match (self.call, self.subject) {
-            (Some(ObjectOr::Object(call)), None) => (call, "v1"),
-            (None, Some(Subject::Null)) => (Call::default(), "v2"),
-            (None, Some(Subject::Object { is_tool_call: false, .. })) => (Call::default(), "v2"),
-            (
-                None,
-                Some(Subject::Object { is_tool_call: true, call: Some(ObjectOr::Object(call)), call_unusable: false }),
-            ) => (call, "v2"),
-            _ => return None,
-        };
-        Some((PermissionRequest { call, options: self.options }, version))
-    }
-}
-
-fn read_subject<'a>(cursor: &mut Cursor<'a>, dialect: Dialect, unusable: &mut bool) -> Result<Subject<'a>, Malformed> {
-    match cursor.token() {
-        Some(b'{') => {}
-        Some(b'n') => return cursor.skip().map(|()| Subject::Null),
-        _ => return cursor.skip().map(|()| Subject::Other),
-    }
-    let (mut kind, mut call, mut call_unusable) = (Field::Absent, None, false);
-    let mut keys = Keys::new(["type", Members::TOOL_CALL]);
-    cursor.object(|cursor, key| {
-        match keys.take(key) {
-            Some(0) => kind = cursor.value()?.into(),
-            Some(_) => call = Some(read_call(cursor, dialect, &mut call_unusable)?),
-            None => cursor.skip()?,
-        }
-        Ok(())
-    })?;
-    *unusable |= keys.clash() || kind.is_torn();
-    let is_tool_call = matches!(kind, Field::Text(kind) if kind.equals(TOOL_CALL));
-    Ok(Subject::Object { is_tool_call, call, call_unusable })
-}
-
-fn read_call<'a>(
-    cursor: &mut Cursor<'a>,
-    dialect: Dialect,
-    unusable: &mut bool,
-) -> Result<ObjectOr<Call<'a>>, Malformed> {
-    if cursor.token() != Some(b'{') {
-        return cursor.skip().map(|()| ObjectOr::Other);
-    }
-    let mut call = Call::default();
-    let mut keys = Keys::new(["name", "title", "kind", "_meta"]);
-    cursor.object(|cursor, key| {
-        match keys.take(key) {
-            Some(0) => call.name = cursor.value()?.into(),
-            Some(1) => call.title = cursor.value()?.into(),
-            Some(2) => call.kind = cursor.value()?.into(),
-            Some(_) => call.meta = dialect.read_metadata(cursor, unusable)?,
-            None => cursor.skip()?,
-        }
-        Ok(())
-    })?;
-    *unusable |= keys.clash() || call.name.is_torn();
-    Ok(ObjectOr::Object(call))
-}
-
-fn read_options<'a>(cursor: &mut Cursor<'a>, options: &mut Options<'a>, unusable: &mut bool) -> Result<(), Malformed> {
-    match cursor.token() {
-        Some(b'[') => {}
-        Some(b'n') => return cursor.skip(),
-        _ => {
-            *unusable = true;
+    #[inline(never)]
+    fn read_call(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Malformed> {
+        if cursor.token() != Some(b'{') {
             return cursor.skip();
         }
+        self.found.call_is_object = true;
+        let (call, unusable) = (&mut self.request.call, &mut self.found.call_unusable);
+        let mut keys = Keys::default();
+        cursor.object(|cursor, key| {
+            match keys.take(&["name", "title", "kind", "_meta"], key) {
+                Some(0) => call.name = cursor.value()?.into(),
+                Some(1) => call.title = cursor.value()?.into(),
+                Some(2) => call.kind = cursor.value()?.into(),
+                Some(_) => self.dialect.read_metadata(cursor, &mut call.meta, unusable)?,
+                None => cursor.skip()?,
+            }
+            Ok(())
+        })?;
+        *unusable |= keys.clash() || call.name.is_torn();
+        Ok(())
     }
-    let array = cursor.slice(|cursor| {
-        cursor.array(|cursor| {
-            if cursor.token() != Some(b'{') {
+
+    #[inline(never)]
+    fn read_options(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Malformed> {
+        let (options, unusable) = (&mut self.request.options, &mut self.found.unusable);
+        match cursor.token() {
+            Some(b'[') => {}
+            Some(b'n') => return cursor.skip(),
+            _ => {
                 *unusable = true;
                 return cursor.skip();
             }
-            let (mut id, mut kind) = (Field::Absent, Field::Absent);
-            let mut keys = Keys::new(["optionId", "kind"]);
-            cursor.object(|cursor, key| {
-                match keys.take(key) {
-                    Some(0) => id = cursor.value()?.into(),
-                    Some(_) => kind = cursor.value()?.into(),
-                    None => cursor.skip()?,
+        }
+        let array = cursor.slice(|cursor| {
+            cursor.array(|cursor| {
+                if cursor.token() != Some(b'{') {
+                    *unusable = true;
+                    return cursor.skip();
+                }
+                let (mut id, mut kind) = (Field::Absent, Field::Absent);
+                let mut keys = Keys::default();
+                cursor.object(|cursor, key| {
+                    match keys.take(&["optionId", "kind"], key) {
+                        Some(0) => id = cursor.value()?.into(),
+                        Some(_) => kind = cursor.value()?.into(),
+                        None => cursor.skip()?,
+                    }
+                    Ok(())
+                })?;
+                match (id, kind) {
+                    (Field::Text(id), Field::Text(kind)) if !keys.clash() && id.is_text() && kind.is_text() => {
+                        options.push(id, kind);
+                    }
+                    _ => *unusable = true,
                 }
                 Ok(())
-            })?;
-            match (id, kind) {
-                (Field::Text(id), Field::Text(kind)) if !keys.clash() && id.is_text() && kind.is_text() => {
-                    options.push(id, kind);
-                }
-                _ => *unusable = true,
-            }
-            Ok(())
-        })
-    })?;
-    options.set_ids(Ids::Json(array));
-    Ok(())
+            })
+        })?;
+        options.set_ids(Ids::Json(array));
+        Ok(())
+    }
 }

@@ -39,6 +39,7 @@ pub(crate) struct Injected {
 
 /// A permission request, whether it was read from a frame or handed over decoded. A legal frame without an identity has
 /// a call in which everything is absent.
+#[derive(Default)]
 struct PermissionRequest<'a> {
     call: Call<'a>,
     options: Options<'a>,
@@ -47,8 +48,9 @@ struct PermissionRequest<'a> {
 impl Injected {
     /// Decides an ACP frame.
     pub(crate) fn decide_frame<'a>(&self, frame: &'a [u8], trace: &mut impl Trace) -> Decision<'a> {
-        match frame::read(frame, self.dialect, trace) {
-            Ok(request) => self.evaluate(request, trace),
+        let mut request = PermissionRequest::default();
+        match frame::read(frame, self.dialect, &mut request, trace) {
+            Ok(()) => self.evaluate(&request, trace),
             Err((step, reason)) => {
                 trace.stopped(step, reason);
                 Decision::acp(Kind::Ask, reason)
@@ -58,20 +60,20 @@ impl Injected {
 
     /// Decides what a host holds after decoding a frame.
     pub(crate) fn decide_request<'a>(&self, request: &'a Request<'a>, trace: &mut impl Trace) -> Decision<'a> {
-        self.evaluate(request.read(self.dialect), trace)
+        self.evaluate(&request.read(self.dialect), trace)
     }
 
     /// Decides a request in the ABI's flat encoding.
     #[cfg(feature = "abi")]
     pub(crate) fn decide_encoded<'a>(&self, request: &'a [u8], trace: &mut impl Trace) -> Decision<'a> {
         match encoded::decode(request, self.dialect) {
-            Ok(request) => self.evaluate(request, trace),
+            Ok(request) => self.evaluate(&request, trace),
             Err(reason) => Decision::acp(Kind::Ask, reason),
         }
     }
 
     /// Steps 5 to 12 of the contract's 4.3.
-    fn evaluate<'a>(&self, request: PermissionRequest<'a>, trace: &mut impl Trace) -> Decision<'a> {
+    fn evaluate<'a>(&self, request: &PermissionRequest<'a>, trace: &mut impl Trace) -> Decision<'a> {
         let PermissionRequest { call, options } = request;
 
         fault::point("options");
@@ -90,7 +92,7 @@ impl Injected {
 
         // From here on every refusal is an ask, with the server and tool once the name has parsed.
         let mut name = None;
-        match self.approve(&call, &options, &mut name, trace) {
+        match self.approve(call, options, &mut name, trace) {
             Ok(option) => Decision::acp(Kind::Select, Reason::InjectedMcp).with_option(option).with_name(name),
             Err((step, reason)) => {
                 trace.stopped(step, reason);

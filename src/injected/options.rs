@@ -121,8 +121,8 @@ impl Ids<'_> {
         match self {
             Ids::None => Ok(()),
             Ids::Json(array) => Cursor::new(array).array(|cursor| {
-                let mut keys = Keys::new(["optionId"]);
-                cursor.object(|cursor, key| match keys.take(key) {
+                let mut keys = Keys::default();
+                cursor.object(|cursor, key| match keys.take(&["optionId"], key) {
                     Some(_) => cursor.string().map(&mut visit),
                     None => cursor.skip(),
                 })
@@ -147,8 +147,8 @@ fn is_blank(id: &str) -> bool {
 
 /// The kind as ACP spells it, after trimming ASCII white space and folding ASCII case; `None` if it is not one of ACP's.
 fn option_kind(kind: JsonStr<'_>) -> Option<OptionKind> {
-    if let Some(kind) = OptionKind::ALL.into_iter().find(|known| kind.equals(known.word())) {
-        return Some(kind);
+    if let Some(known) = kind.unescaped().and_then(OptionKind::of_word) {
+        return Some(known);
     }
     let kind = kind.decode()?;
     let kind = kind.trim_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r']);

@@ -1,5 +1,6 @@
 //! The scanner.
 
+use super::special;
 use super::JsonStr;
 
 /// The document is not one strict JSON object.
@@ -27,11 +28,18 @@ impl<'a> Cursor<'a> {
     }
 
     /// The whole document: one object with nothing but white space around it.
+    #[inline(always)]
     pub(crate) fn document(
-        mut self,
+        self,
         member: impl FnMut(&mut Self, JsonStr<'a>) -> Result<(), Malformed>,
     ) -> Result<(), Malformed> {
-        self.object(member)?;
+        self.whole(|cursor| cursor.object(member))
+    }
+
+    /// One value, which `read` passes over, with nothing but white space around it.
+    #[inline(always)]
+    pub(crate) fn whole(mut self, read: impl FnOnce(&mut Self) -> Result<(), Malformed>) -> Result<(), Malformed> {
+        read(&mut self)?;
         match self.token() {
             None => Ok(()),
             Some(_) => Err(Malformed),
@@ -56,15 +64,35 @@ impl<'a> Cursor<'a> {
         rest.get(space).copied()
     }
 
+    /// Passes over `byte`, which must be the next token.
     #[inline(always)]
     fn expect(&mut self, byte: u8) -> Result<(), Malformed> {
-        match self.token() {
-            Some(found) if found == byte => {
-                self.at += 1;
-                Ok(())
-            }
-            _ => Err(Malformed),
+        // Most documents have no white space.
+        if self.text.as_bytes().get(self.at) != Some(&byte) && self.token_behind_space() != Some(byte) {
+            return Err(Malformed);
         }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Whether another member or element follows the last one, behind a comma; otherwise passes over `close`.
+    #[inline(always)]
+    fn more(&mut self, close: u8) -> Result<bool, Malformed> {
+        let token = self.token();
+        if token != Some(b',') && token != Some(close) {
+            return Err(Malformed);
+        }
+        self.at += 1;
+        Ok(token == Some(b','))
+    }
+
+    /// Passes over an opening bracket and, where nothing is inside, over `close` too: then `true`.
+    #[inline(always)]
+    fn opens_empty(&mut self, open: u8, close: u8) -> Result<bool, Malformed> {
+        self.expect(open)?;
+        let empty = self.token() == Some(close);
+        self.at += usize::from(empty);
+        Ok(empty)
     }
 
     /// Reads an object; `member` is called behind each colon and must consume the value.
@@ -73,48 +101,27 @@ impl<'a> Cursor<'a> {
         &mut self,
         mut member: impl FnMut(&mut Self, JsonStr<'a>) -> Result<(), Malformed>,
     ) -> Result<(), Malformed> {
-        self.expect(b'{')?;
-        if self.token() == Some(b'}') {
-            self.at += 1;
-            return Ok(());
-        }
-        loop {
-            let key = self.string()?;
-            self.expect(b':')?;
+        let mut more = !self.opens_empty(b'{', b'}')?;
+        while more {
+            let key = self.key()?;
             member(self, key)?;
-            match self.token() {
-                Some(b',') => self.at += 1,
-                Some(b'}') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                _ => return Err(Malformed),
-            }
+            more = self.more(b'}')?;
         }
+        Ok(())
     }
 
     /// Reads an array; `element` is called at each element and must consume it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn array(
         &mut self,
         mut element: impl FnMut(&mut Self) -> Result<(), Malformed>,
     ) -> Result<(), Malformed> {
-        self.expect(b'[')?;
-        if self.token() == Some(b']') {
-            self.at += 1;
-            return Ok(());
-        }
-        loop {
+        let mut more = !self.opens_empty(b'[', b']')?;
+        while more {
             element(self)?;
-            match self.token() {
-                Some(b',') => self.at += 1,
-                Some(b']') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                _ => return Err(Malformed),
-            }
+            more = self.more(b']')?;
         }
+        Ok(())
     }
 
     /// The text that `read` goes over.
@@ -130,14 +137,30 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     pub(crate) fn value(&mut self) -> Result<Value<'a>, Malformed> {
         match self.token() {
-            Some(b'"') => Ok(Value::Str(self.string()?)),
+            Some(b'"') => {
+                self.at += 1;
+                Ok(Value::Str(self.string_behind_quote()?))
+            }
             Some(b'n') => self.literal("null").map(|()| Value::Null),
-            _ => self.skip().map(|()| Value::Other),
+            _ => self.skip_any().map(|()| Value::Other),
         }
     }
 
-    /// Validates one value of any kind and passes over it. Open brackets are remembered as one bit each.
+    /// Validates one value of any kind and passes over it.
+    #[inline(always)]
     pub(crate) fn skip(&mut self) -> Result<(), Malformed> {
+        match self.token() {
+            Some(b'"') => {
+                self.at += 1;
+                self.string_behind_quote().map(|_| ())
+            }
+            _ => self.skip_any(),
+        }
+    }
+
+    /// As [`Cursor::skip`]. Open brackets are remembered as one bit each.
+    #[inline(never)]
+    fn skip_any(&mut self) -> Result<(), Malformed> {
         let mut open = Brackets::default();
         loop {
             match self.token().ok_or(Malformed)? {
@@ -188,37 +211,30 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn key(&mut self) -> Result<(), Malformed> {
-        self.string()?;
-        self.expect(b':')
+    #[inline(always)]
+    fn key(&mut self) -> Result<JsonStr<'a>, Malformed> {
+        let key = self.string()?;
+        self.expect(b':')?;
+        Ok(key)
     }
 
     #[inline(always)]
     pub(crate) fn string(&mut self) -> Result<JsonStr<'a>, Malformed> {
         self.expect(b'"')?;
-        let bytes = self.text.as_bytes();
-        let start = self.at;
-        let end = special(bytes, start);
-        if bytes.get(end) == Some(&b'"') {
-            self.at = end + 1;
-            return Ok(JsonStr::new(&bytes[start..end], false));
-        }
-        self.string_with_escapes(start, end)
+        self.string_behind_quote()
     }
 
-    /// Goes on at the first special byte of a string, which is no quote.
-    #[inline(never)]
-    fn string_with_escapes(&mut self, start: usize, mut at: usize) -> Result<JsonStr<'a>, Malformed> {
+    #[inline(always)]
+    fn string_behind_quote(&mut self) -> Result<JsonStr<'a>, Malformed> {
         let bytes = self.text.as_bytes();
-        loop {
-            match bytes.get(at) {
-                Some(b'"') => break,
-                Some(b'\\') => at = special(bytes, escape(bytes, at)?),
-                _ => return Err(Malformed),
-            }
-        }
-        self.at = at + 1;
-        Ok(JsonStr::new(&bytes[start..at], true))
+        let start = self.at;
+        let special = special::next(bytes, start);
+        let (end, escaped) = match bytes.get(special) {
+            Some(b'"') => (special, false),
+            _ => (end_behind_escapes(bytes, special).ok_or(Malformed)?, true),
+        };
+        self.at = end + 1;
+        Ok(JsonStr::new(&bytes[start..end], escaped))
     }
 
     fn literal(&mut self, word: &str) -> Result<(), Malformed> {
@@ -259,66 +275,25 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The place behind the escape that begins at `at`.
-fn escape(bytes: &[u8], at: usize) -> Result<usize, Malformed> {
-    match bytes.get(at + 1) {
-        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
-        Some(b'u') => match bytes.get(at + 2..at + 6) {
-            Some(hex) if hex.iter().all(u8::is_ascii_hexdigit) => Ok(at + 6),
-            _ => Err(Malformed),
-        },
-        _ => Err(Malformed),
-    }
-}
-
-const WORD: usize = 8;
-const BLOCK: usize = 64;
-
-/// The next quote, backslash or control character at or behind `at`, or the end.
-#[inline(always)]
-fn special(bytes: &[u8], at: usize) -> usize {
-    // Half of all strings end within the first word.
-    match bytes[at..].first_chunk() {
-        Some(word) => match special_in_word(*word) {
-            Some(offset) => at + offset,
-            None => special_further_on(bytes, at + WORD),
-        },
-        None => special_further_on(bytes, at),
-    }
-}
-
+/// The quote that ends a string, from its first special byte on, which is no quote.
 #[inline(never)]
-fn special_further_on(bytes: &[u8], mut at: usize) -> usize {
-    // Most of the others end within a few words; only long text is worth the blocks.
-    for word in bytes[at..].as_chunks().0.iter().take(BLOCK / WORD) {
-        if let Some(offset) = special_in_word(*word) {
-            return at + offset;
+fn end_behind_escapes(bytes: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        match bytes.get(at)? {
+            b'"' => return Some(at),
+            b'\\' => at = special::next(bytes, escape(bytes, at)?),
+            _ => return None,
         }
-        at += WORD;
     }
-    // No early exit inside a block, so that the compiler looks at many bytes at once.
-    let (blocks, _) = bytes[at..].as_chunks::<BLOCK>();
-    at +=
-        BLOCK * blocks.iter().take_while(|block| !block.iter().fold(false, |found, &b| found | is_special(b))).count();
-    bytes[at..].iter().position(|&b| is_special(b)).map_or(bytes.len(), |offset| at + offset)
 }
 
-fn is_special(byte: u8) -> bool {
-    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
-}
-
-/// The first special byte among eight. The tests set the high bit of each byte that meets them; a byte behind the first
-/// one can be marked wrongly by a borrow, the first one can't.
-#[inline(always)]
-fn special_in_word(word: [u8; WORD]) -> Option<usize> {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x80 * ONES;
-    let word = u64::from_le_bytes(word);
-    // Flipping 0x02 takes the quote (0x22) to 0x20 and no other printable below 0x21: one test for both.
-    let control_or_quote = (word ^ (0x02 * ONES)).wrapping_sub(0x21 * ONES);
-    let backslash = (word ^ (b'\\' as u64 * ONES)).wrapping_sub(ONES);
-    let found = (control_or_quote | backslash) & !word & HIGH;
-    (found != 0).then(|| found.trailing_zeros() as usize / 8)
+/// The place behind the escape that begins at `at`.
+fn escape(bytes: &[u8], at: usize) -> Option<usize> {
+    match bytes.get(at + 1)? {
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(at + 2),
+        b'u' => bytes.get(at + 2..at + 6)?.iter().all(u8::is_ascii_hexdigit).then_some(at + 6),
+        _ => None,
+    }
 }
 
 /// The open brackets around a skipped value: a set bit is an object. The outer ones move to the heap 64 at a time.

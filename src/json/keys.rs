@@ -3,45 +3,50 @@
 use super::JsonStr;
 
 /// The path's keys in one object: which have been seen, and whether two of them (or a rival spelling) clashed.
-pub(crate) struct Keys<const N: usize> {
-    names: [&'static str; N],
+#[derive(Default)]
+pub(crate) struct Keys {
     seen: u8,
     clash: bool,
 }
 
-impl<const N: usize> Keys<N> {
-    pub(crate) fn new(names: [&'static str; N]) -> Self {
-        debug_assert!(N <= 8);
-        Self { names, seen: 0, clash: false }
-    }
-
-    /// The index of `key` among the names at its first appearance. Duplicates and rivals are noted and give `None`,
-    /// like every key that is not on the path.
+impl Keys {
+    /// The index of `key` among `names` at its first appearance. Duplicates and rivals are noted and give `None`, like
+    /// every key that is not on the path. One object's keys are all taken with the same names.
     // Inlined, so that the names are constants where keys are compared: this runs for each key of each object on the path.
     #[inline(always)]
-    pub(crate) fn take(&mut self, key: JsonStr<'_>) -> Option<usize> {
+    pub(crate) fn take<const N: usize>(
+        &mut self,
+        names: &'static [&'static str; N],
+        key: JsonStr<'_>,
+    ) -> Option<usize> {
+        const { assert!(N <= 8) }
         if let Some(text) = key.unescaped() {
-            if let Some(index) = self.names.iter().position(|name| same(text, name)) {
-                let bit = 1 << index;
-                self.clash |= self.seen & bit != 0;
-                self.seen |= bit;
-                return Some(index).filter(|_| !self.clash);
+            if let Some(index) = names.iter().position(|name| text == name.as_bytes()) {
+                return self.first(index, false);
             }
-            // Nearly every other key: in ASCII, and in no case a name.
-            if text.is_ascii() && !self.names.iter().any(|name| text.eq_ignore_ascii_case(name.as_bytes())) {
+            if !names.iter().any(|name| may_begin(text, name)) {
                 return None;
             }
         }
-        self.take_odd(key)
+        self.take_odd(names, key.raw(), key.unescaped().is_none())
     }
 
-    /// For a key that is escaped, not ASCII, or a name in another case.
-    #[cold]
+    /// For a key that is escaped or begins as a name does.
     #[inline(never)]
-    fn take_odd(&mut self, key: JsonStr<'_>) -> Option<usize> {
-        let index = self.names.iter().position(|name| folds_to(key, name))?;
+    fn take_odd(&mut self, names: &[&str], raw: &[u8], escaped: bool) -> Option<usize> {
+        let key = JsonStr::new(raw, escaped);
+        let index = if !escaped && raw.is_ascii() {
+            names.iter().position(|name| raw.eq_ignore_ascii_case(name.as_bytes()))?
+        } else {
+            names.iter().position(|name| folds_to(key, name))?
+        };
+        self.first(index, !key.equals(names[index]))
+    }
+
+    #[inline(always)]
+    fn first(&mut self, index: usize, is_rival: bool) -> Option<usize> {
         let bit = 1 << index;
-        self.clash |= self.seen & bit != 0 || !key.equals(self.names[index]);
+        self.clash |= self.seen & bit != 0 || is_rival;
         self.seen |= bit;
         Some(index).filter(|_| !self.clash)
     }
@@ -52,16 +57,19 @@ impl<const N: usize> Keys<N> {
     }
 }
 
-/// Byte by byte: most keys differ in length or in the first byte, and that is cheaper to see than to call `memcmp` for.
+/// Whether the first byte of an unescaped key leaves it possible that the key is a spelling of `name`.
 #[inline(always)]
-fn same(text: &[u8], name: &str) -> bool {
-    text.len() == name.len() && text.iter().eq(name.as_bytes())
+fn may_begin(key: &[u8], name: &str) -> bool {
+    let Some(first) = key.first() else { return false };
+    let expected = name.as_bytes()[0].to_ascii_lowercase();
+    // `ſ` and `K` begin with the bytes C5 and E2.
+    first.to_ascii_lowercase() == expected || expected == b's' && *first == 0xC5 || expected == b'k' && *first == 0xE2
 }
 
 /// Whether Go's `encoding/json` would take `key` for `name`. Stops at the first difference, so a long key costs no more
 /// than a short one.
 fn folds_to(key: JsonStr<'_>, name: &str) -> bool {
-    key.chars().map(|c| c.map(fold)).eq(name.chars().map(|c| Some(fold(c))))
+    key.chars().map(|c| c.map(fold)).eq(name.chars().map(|c| Ok(fold(c))))
 }
 
 fn fold(c: char) -> char {

@@ -3,11 +3,12 @@
 //! One pass over the bytes: what the caller asks for is handed out as slices of the document, everything else is
 //! validated and skipped without decoding, without recursion and without an allocation that grows with its size.
 //! A frame scanner of our own is here because the frames are most of a decision's cost (`docs/performance.md`);
-//! `serde_json` is its oracle in the tests and reads the configs.
+//! `serde_json` is its oracle in the tests, and names the place of a config's syntax error.
 
 mod cursor;
 mod field;
 mod keys;
+mod special;
 mod string;
 
 pub(crate) use cursor::{Cursor, Malformed, Value};

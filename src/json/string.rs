@@ -21,30 +21,41 @@ impl<'a> JsonStr<'a> {
         Self::new(text.as_bytes(), false)
     }
 
+    pub(super) fn raw(self) -> &'a [u8] {
+        self.raw
+    }
+
     /// The text's bytes, when no escape stands in the way.
-    pub(super) fn unescaped(self) -> Option<&'a [u8]> {
+    #[inline(always)]
+    pub(crate) fn unescaped(self) -> Option<&'a [u8]> {
         (!self.escaped).then_some(self.raw)
     }
 
     /// The text, or `None` when it holds a lone surrogate and so is no text.
     pub(crate) fn decode(self) -> Option<Cow<'a, str>> {
         if self.escaped {
-            self.chars().collect::<Option<String>>().map(Cow::Owned)
+            self.chars().collect::<Result<String, _>>().ok().map(Cow::Owned)
         } else {
             simdutf8::basic::from_utf8(self.raw).ok().map(Cow::Borrowed)
         }
     }
 
     pub(crate) fn is_text(self) -> bool {
-        !self.escaped || self.chars().all(|c| c.is_some())
+        !self.escaped || self.chars().all(|c| c.is_ok())
     }
 
     /// Compares without decoding into a copy. A lone surrogate equals nothing.
+    #[inline]
     pub(crate) fn equals(self, text: &str) -> bool {
         match self.unescaped() {
             Some(own) => own == text.as_bytes(),
-            None => self.chars().eq(text.chars().map(Some)),
+            None => self.equals_when_decoded(text),
         }
+    }
+
+    #[inline(never)]
+    fn equals_when_decoded(self, text: &str) -> bool {
+        self.chars().eq(text.chars().map(Ok))
     }
 
     /// As [`JsonStr::equals`], for two strings of documents.
@@ -55,13 +66,39 @@ impl<'a> JsonStr<'a> {
         }
     }
 
+    /// The text in UTF-8, and a lone surrogate as UTF-8 would write it if it were a character: different strings have
+    /// different bytes.
+    pub(crate) fn to_bytes(self) -> Cow<'a, [u8]> {
+        if !self.escaped {
+            return Cow::Borrowed(self.raw);
+        }
+        let mut bytes = Vec::with_capacity(self.raw.len());
+        for c in self.chars() {
+            match c {
+                Ok(c) => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+                Err(Surrogate(unit)) => {
+                    bytes.extend([
+                        0xE0 | (unit >> 12) as u8,
+                        0x80 | (unit >> 6 & 0x3F) as u8,
+                        0x80 | (unit & 0x3F) as u8,
+                    ]);
+                }
+            }
+        }
+        Cow::Owned(bytes)
+    }
+
     pub(super) fn chars(self) -> Chars<'a> {
         Chars { rest: self.raw, escaped: self.escaped }
     }
 }
 
+/// Half of a character: a surrogate without the other one beside it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Surrogate(u16);
+
 /// The characters of a string, each decoded only when it is asked for, so that a comparison costs no more than what is
-/// alike. `None` stands for a lone surrogate.
+/// alike.
 pub(super) struct Chars<'a> {
     rest: &'a [u8],
     escaped: bool,
@@ -82,47 +119,45 @@ impl Chars<'_> {
     }
 
     /// Takes the four hex digits of a `\u` escape, which the cursor has checked.
-    fn unit(&mut self) -> Option<u32> {
+    fn unit(&mut self) -> Option<u16> {
         let (digits, rest) = self.rest.split_at_checked(4)?;
         self.rest = rest;
-        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
     }
 
-    fn unicode(&mut self) -> Option<char> {
+    /// What a `\u` escape stands for, together with the one behind it where the two are one character.
+    fn unicode(&mut self) -> Option<Result<char, Surrogate>> {
         let first = self.unit()?;
-        if !(0xD800..0xDC00).contains(&first) {
-            return char::from_u32(first);
+        let mut ahead = Chars { rest: self.rest.strip_prefix(b"\\u").unwrap_or_default(), escaped: true };
+        let (c, both) = match ahead.unit() {
+            Some(second) => (char::decode_utf16([first, second]).next()?, true),
+            None => (char::decode_utf16([first]).next()?, false),
+        };
+        if both && c.as_ref().is_ok_and(|c| c.len_utf16() == 2) {
+            self.rest = ahead.rest;
         }
-        // A high surrogate counts only with the low one right behind it.
-        let before = self.rest;
-        self.rest = self.rest.strip_prefix(b"\\u")?;
-        let second = self.unit()?;
-        if (0xDC00..0xE000).contains(&second) {
-            return char::from_u32(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00));
-        }
-        self.rest = before;
-        None
+        Some(c.map_err(|unpaired| Surrogate(unpaired.unpaired_surrogate())))
     }
 }
 
 impl Iterator for Chars<'_> {
-    type Item = Option<char>;
+    type Item = Result<char, Surrogate>;
 
     // Only odd strings come here, so it is small rather than fast.
     #[inline(never)]
-    fn next(&mut self) -> Option<Option<char>> {
+    fn next(&mut self) -> Option<Self::Item> {
         let c = self.written()?;
         if c != '\\' || !self.escaped {
-            return Some(Some(c));
+            return Some(Ok(c));
         }
-        Some(match self.written()? {
-            'b' => Some('\u{8}'),
-            'f' => Some('\u{c}'),
-            'n' => Some('\n'),
-            'r' => Some('\r'),
-            't' => Some('\t'),
+        match self.written()? {
+            'b' => Some(Ok('\u{8}')),
+            'f' => Some(Ok('\u{c}')),
+            'n' => Some(Ok('\n')),
+            'r' => Some(Ok('\r')),
+            't' => Some(Ok('\t')),
             'u' => self.unicode(),
-            itself => Some(itself),
-        })
+            itself => Some(Ok(itself)),
+        }
     }
 }

@@ -24,10 +24,10 @@ impl<'a> Body<'a> {
         let text = json::text(body.strip_prefix(BOM).unwrap_or(body), MAX_HOOK_BODY_BYTES).ok()?;
         let (mut session, mut tool, mut event) = (Field::Absent, Field::Absent, Field::Absent);
         let (mut server, mut unusable) = (Claim::Absent, false);
-        let mut keys = Keys::new(["session_id", "tool_name", "hook_event_name", "mcp_server"]);
+        let mut keys = Keys::default();
         Cursor::new(text)
             .document(|cursor, key| {
-                match keys.take(key) {
+                match keys.take(&["session_id", "tool_name", "hook_event_name", "mcp_server"], key) {
                     Some(0) => session = cursor.value()?.into(),
                     Some(1) => tool = cursor.value()?.into(),
                     Some(2) => event = cursor.value()?.into(),

@@ -58,11 +58,11 @@ impl Catalog {
     /// Reads and checks a catalog; `path` is where it stands in the config.
     pub(super) fn read(members: &Members<'_>, path: &str) -> Result<Self, ConfigError> {
         members.only(path, &["servers", "result_channel"])?;
-        let list = members.require(path, "servers", "array of objects", Raw::elements)?;
+        let list = members.require(path, "servers", "array of objects", Raw::objects)?;
         let mut servers = Vec::with_capacity(list.len());
         for (index, server) in list.into_iter().enumerate() {
             let place = format!("{path}servers[{index}]");
-            let members = server.members().ok_or_else(|| ConfigError::wrong_type(&place, server, "object"))?;
+            let members = server.map_err(|other| ConfigError::wrong_type(&place, other, "object"))?;
             servers.push(Server::read(&members, &format!("{place}."))?);
         }
         let channel = members.require(path, "result_channel", "object", Raw::members)?;

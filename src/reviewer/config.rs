@@ -10,10 +10,10 @@ use crate::config::{ConfigError, Members, Raw};
 impl Reviewer {
     pub(crate) fn compile(members: &Members<'_>) -> Result<Self, ConfigError> {
         members.only("", &["policy", "vendor", "token", "servers", "result_channel_scope", "catalog"])?;
-        let vendor = members.require("", "vendor", "string", Raw::string)?;
+        let vendor = members.require("", "vendor", "string", Raw::text)?;
         let vendor = Vendor::of_word(vendor.as_bytes())
             .ok_or_else(|| ConfigError::rule("vendor", "expected \"codex\" or \"claude\""))?;
-        let bearer = match &*members.require("", "token", "string", Raw::string)? {
+        let bearer = match &*members.require("", "token", "string", Raw::text)? {
             "reviewer" => Bearer::Reviewer,
             "shared" => Bearer::Shared,
             _ => return Err(ConfigError::rule("token", "expected \"reviewer\" or \"shared\"")),
@@ -29,7 +29,7 @@ impl Reviewer {
 
 impl Scope {
     pub(super) fn read(members: &Members<'_>) -> Result<Self, ConfigError> {
-        match members.read("result_channel_scope", "string", Raw::string)?.as_deref() {
+        match members.read("result_channel_scope", "string", Raw::text)?.as_deref() {
             None | Some("any") => Ok(Scope::Any),
             Some("reviewer") => Ok(Scope::Reviewer),
             Some(_) => Err(ConfigError::rule("result_channel_scope", "expected \"any\" or \"reviewer\"")),

@@ -5,7 +5,7 @@ use std::fmt;
 use super::catalog::Catalog;
 use super::registry::Quoted;
 use crate::config::{ConfigError, Members, Places, Raw};
-use crate::json::{JsonStr, Keys};
+use crate::json::Keys;
 
 /// Why a server's tools could not be compared with the catalog. It doesn't pass for a pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -95,12 +95,9 @@ fn name(tool: Raw<'_>) -> Option<String> {
 /// place.
 #[inline(never)]
 fn has_rivals(members: &Members<'_>) -> bool {
-    let mut keys = Keys::new(["tools", "nextCursor", "name"]);
+    let mut keys = Keys::default();
     for (key, _) in members.iter() {
-        // A key with half an emoji in it is no spelling of anything.
-        if let Ok(key) = std::str::from_utf8(key) {
-            keys.take(JsonStr::plain(key));
-        }
+        keys.take(&["tools", "nextCursor", "name"], key);
     }
     keys.clash()
 }

@@ -4,8 +4,7 @@
 //! body nor a slow client keeps anybody from minting, revoking or deciding.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError};
 
 use subtle::ConditionallySelectable;
 
@@ -16,6 +15,7 @@ use super::{Bearer, Reviewer, Scope, Vendor};
 use crate::config::{ConfigError, Members, Raw};
 use crate::decision::Decision;
 use crate::fault;
+use crate::sync::{AtomicBool, Ordering, RwLock};
 use crate::trace::Untraced;
 
 /// The live tokens of one bridge: the shared one, and one for each reviewer. Any number of threads may use it at once.

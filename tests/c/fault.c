@@ -79,8 +79,11 @@ static const struct stage {
     {"classification", BARE, 0},
     {"result", READ | HOOKS, FRAMES},
     /* The registry's own; see registry_faults. */
+    {"registry_new", 0, 0},
     {"mint", 0, 0},
     {"token_lookup", 0, 0},
+    {"revoke", 0, 0},
+    {"unclassified_tools", 0, 0},
 };
 
 /* The flat encoding of FRAME("mcp__kandev__list_tasks"). */
@@ -206,12 +209,18 @@ static void check_all(const struct scenario *s, int scenario, const struct stage
 
 /* ---- the registry ---- */
 
+static bool is(const char *armed, const char *stage)
+{
+    return armed && strcmp(armed, stage) == 0;
+}
+
 static void registry_faults(void)
 {
-    static const char list[] = "[\"kcap-review\"]";
+    static const char list[] = "[\"kcap-review\"]", tools[] = "{\"tools\":[{\"name\":\"get_pr_summary\"},{\"name\":\"rm\"}]}";
     char token[128], json[512], out[512];
     kandev_policy_registry *registry = NULL;
     size_t size = 0, stage;
+    uint64_t number = 0;
     if (kandev_policy_registry_new("{}", 2, NULL, &registry, token, sizeof token, &size) != OK ||
         kandev_policy_registry_mint(registry, "codex", 5, list, strlen(list), NULL, json, sizeof json, &size) != OK) {
         CHECK(false, "no registry");
@@ -223,29 +232,56 @@ static void registry_faults(void)
     for (stage = 0; stage < 2 * sizeof stages / sizeof *stages; stage++) {
         const struct stage *s = &stages[stage / 2];
         const char *armed = stage % 2 ? NULL : s->name;
-        bool mint = armed && strcmp(armed, "mint") == 0, lookup = armed && strcmp(armed, "token_lookup") == 0;
+        bool mint = is(armed, "mint"), lookup = is(armed, "token_lookup");
         bool deny = lookup || (armed && s->json & QUALIFIED);
         const char *want = deny ? DENY_ERROR : scenarios[2].answer;
-        kandev_policy_status minted, found, decided, revoked;
-        uint64_t number = 77, whose = 77;
+        kandev_policy_status made, minted, found, decided, revoked, guarded;
+        kandev_policy_registry *other = (kandev_policy_registry *)(void *)out;
+        size_t made_size = 77, guarded_size = 77;
+        char secret[64], names[64];
+        uint64_t whose = 77;
         size_t decided_size = 0;
         long printed;
+        number = 77;
+        memset(secret, 0x5a, sizeof secret);
+        memset(names, 0x5a, sizeof names);
         capture();
         kandev_policy_fault_arm(armed);
+        made = kandev_policy_registry_new("{}", 2, NULL, &other, secret, sizeof secret, &made_size);
         minted = kandev_policy_registry_mint(registry, "codex", 5, list, strlen(list), NULL, json, sizeof json, &size);
         found = kandev_policy_registry_find(registry, token, KANDEV_POLICY_TOKEN_BYTES, "codex", 5, &number);
         decided = kandev_policy_registry_decide(registry, token, KANDEV_POLICY_TOKEN_BYTES, "codex", 5, scenarios[2].input,
                                                 strlen(scenarios[2].input), &whose, out, sizeof out, &decided_size);
         revoked = kandev_policy_registry_revoke(registry, "nobody", 6);
+        guarded = kandev_policy_unclassified_tools(NULL, 0, "kcap-review", 11, tools, strlen(tools), names, sizeof names,
+                                                   &guarded_size);
         kandev_policy_fault_arm(NULL);
         printed = release();
+        if (is(armed, "registry_new"))
+            CHECK(made == INTERNAL && !other && made_size == 0 && secret[0] == 0x5a, "%s: new: %d", s->name, (int)made);
+        else
+            CHECK(made == OK && other && made_size == KANDEV_POLICY_TOKEN_BYTES, "%s: new: %d", s->name, (int)made);
+        kandev_policy_registry_free(other);
         CHECK(printed == 0, "%s: %ld bytes are printed", armed ? armed : "no stage", printed);
         CHECK(minted == (mint ? INTERNAL : OK), "%s: mint: %d", s->name, (int)minted);
         CHECK(found == (lookup ? INTERNAL : OK) && number == (lookup ? 77 : 1), "%s: find: %d", s->name, (int)found);
         CHECK(decided == OK && whose == (deny ? 0 : 1) && decided_size == strlen(want) && memcmp(out, want, decided_size) == 0,
               "%s: decide: %d", s->name, (int)decided);
-        CHECK(revoked == OK, "%s: revoke: %d", s->name, (int)revoked);
+        CHECK(revoked == (is(armed, "revoke") ? INTERNAL : OK), "%s: revoke: %d", s->name, (int)revoked);
+        if (is(armed, "unclassified_tools"))
+            CHECK(guarded == INTERNAL && guarded_size == 0 && names[0] == 0x5a, "%s: guard: %d", s->name, (int)guarded);
+        else
+            CHECK(guarded == OK && guarded_size == strlen("[\"rm\"]") && memcmp(names, "[\"rm\"]", guarded_size) == 0,
+                  "%s: guard: %d", s->name, (int)guarded);
     }
+    /* What the panics have left: the token is revoked by the first call that says so. */
+    kandev_policy_fault_arm("revoke");
+    CHECK(kandev_policy_registry_revoke(registry, token, KANDEV_POLICY_TOKEN_BYTES) == INTERNAL, "revoke");
+    kandev_policy_fault_arm(NULL);
+    CHECK(kandev_policy_registry_revoke(registry, token, KANDEV_POLICY_TOKEN_BYTES) == OK, "revoke");
+    CHECK(kandev_policy_registry_find(registry, token, KANDEV_POLICY_TOKEN_BYTES, "codex", 5, &number) ==
+              KANDEV_POLICY_STATUS_UNKNOWN_TOKEN,
+          "it is still known");
     kandev_policy_registry_free(registry);
 }
 

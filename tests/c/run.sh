@@ -53,15 +53,15 @@ fi
 rm -rf "$build"
 mkdir -p "$build"/{lib,fault}
 # The flags that a C program needs beside the archive, as rustc reports them; then the library as it is shipped.
-native=$(cargo rustc --quiet --lib --release --features capi -- --print native-static-libs 2>&1 |
+native=$(packaging/cargo.sh rustc --quiet --lib --release --features capi -- --print native-static-libs 2>&1 |
     tee "$build/rustc.out" | sed -n 's/^note: native-static-libs: //p' | tail -n 1)
 if [ -z "$native" ]; then
     cat "$build/rustc.out"
     report FAIL c-build "rustc names no native libraries"
     exit 1
 fi
-cargo build --quiet --release --features capi
-CARGO_TARGET_DIR=$target/fault cargo build --quiet --release --features capi,fault-injection
+packaging/cargo.sh build --quiet --release --features capi
+CARGO_TARGET_DIR=$target/fault packaging/cargo.sh build --quiet --release --features capi,fault-injection
 for kind in lib fault; do
     from=$target/release
     [ "$kind" = lib ] || from=$target/fault/release
@@ -144,6 +144,14 @@ for lang in c99 c++17; do
 done
 programs c99 static static
 run_all static
+
+# Its own malloc and its own view of the process: not under tools that have theirs.
+for link in shared static; do
+    program c99 "$link" lib "exhausted-$link" exhausted check --
+    suite "c-exhausted-$link" "$build/exhausted-$link"
+done
+program c99 shared lib process-c99 process check -- -ldl
+suite c-process-c99 "$build/process-c99" "$build/lib/libkandev_policy.so.1" "$build"
 
 example() {
     local lang want out

@@ -9,7 +9,7 @@ mkdir -p "$out"
 
 captures=(tests/vectors/acp-capture-*.jsonl)
 
-cargo run --quiet --release --features capi --example captures -- "${captures[@]}" >"$out/rust.jsonl"
+packaging/cargo.sh run --quiet --release --features capi --example captures -- "${captures[@]}" >"$out/rust.jsonl"
 
 lib=$(echo go/policy/lib/"$(go env GOOS)_$(go env GOARCH)")
 cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Werror -Iinclude -o "$out/captures" \

@@ -8,48 +8,20 @@
 // with a node_modules to use in place of an installation.
 // Exit status: 0 all as expected (a skip says why), 1 something was not.
 
-import { execFileSync, spawn } from "node:child_process";
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { arch, platform, tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { arch, platform } from "node:os";
+import { join } from "node:path";
+import * as harness from "./harness.mjs";
+import { build, finish, needTools, parse, release, root, start } from "./harness.mjs";
 import { startModel } from "./model.mjs";
 import { startResponses } from "./responses.mjs";
 
-const COMMAND = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "go", "cmd", "kandev-policy");
 const TURN_MS = 120_000;
-const keep = process.env.E2E_KEEP === "1";
-const root = realpathSync(mkdtempSync(join(tmpdir(), "kandev-e2e-")));
-const children = new Set();
-let failures = 0;
-
-process.on("exit", () => {
-  for (const child of children) child.kill("SIGKILL");
-  if (keep) return console.log(`kept: ${root}`);
-  try {
-    rmSync(root, { recursive: true, force: true, maxRetries: 5 });
-  } catch (error) {
-    console.log(`left behind: ${root} (${error.code}: something still writes to it)`);
-    process.exitCode ||= 1;
-  }
-});
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
-
 const agents = process.argv.slice(2);
 if (agents.length === 0) agents.push("codex", "claude");
-for (const tool of [["npm", "--version"], ["go", "version"]]) {
-  try {
-    execFileSync(tool[0], [tool[1]], { stdio: "ignore" });
-  } catch {
-    skip("everything", `${tool[0]} is not installed`);
-    process.exit(0);
-  }
-}
-const command = join(root, "kandev-policy");
-const server = join(root, "mcpserver");
-execFileSync("go", ["build", "-o", command, "."], { cwd: COMMAND, stdio: "inherit" });
-execFileSync("go", ["build", "-o", server, "./testdata/mcpserver"], { cwd: COMMAND, stdio: "inherit" });
+needTools();
+const command = build("cmd/kandev-policy", "kandev-policy");
+const server = build("cmd/kandev-policy", "mcpserver", "./testdata/mcpserver");
 
 for (const wanted of agents) {
   const [name, version = "latest"] = wanted.split("@");
@@ -57,8 +29,7 @@ for (const wanted of agents) {
   else if (name === "claude") await claude(version);
   else expect(`an agent called ${name}`, false, "expected codex or claude");
 }
-console.log(failures === 0 ? "\nAll as expected." : `\n${failures} not as expected.`);
-process.exit(failures === 0 ? 0 : 1);
+finish();
 
 // --- Codex ------------------------------------------------------------------------------------------------------------
 
@@ -376,68 +347,15 @@ async function startBridge(vendor) {
 }
 
 function install(name, version) {
-  const folder = process.env.E2E_MODULES ?? join(root, `npm-${name.replaceAll("/", "-")}-${version}`);
-  if (!process.env.E2E_MODULES) {
-    mkdirSync(folder);
-    writeFileSync(join(folder, "package.json"), '{"private":true}');
-    try {
-      execFileSync("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", `${name}@${version}`], {
-        cwd: folder, stdio: keep ? "inherit" : "ignore",
-      });
-    } catch (error) {
-      return skip(`${name}@${version}`, `npm can't install it here: ${String(error.message).split("\n")[0]}`);
-    }
-  }
-  return join(folder, "node_modules", name);
+  const folder = process.env.E2E_MODULES ?? harness.npm(`npm-${name.replaceAll("/", "-")}-${version}`, `${name}@${version}`);
+  return folder && join(folder, "node_modules", name);
 }
 
-function release(base) {
-  return JSON.parse(readFileSync(join(base, "package.json"), "utf8")).version;
-}
-
-// start runs a program whose lines are handed to child.line and, from standard error, to child.note.
-function start(program, args, options) {
-  const child = spawn(program, args, { ...options, stdio: ["pipe", "pipe", "pipe"] });
-  children.add(child);
-  child.stdin.on("error", () => {});
-  createInterface({ input: child.stdout }).on("line", (text) => {
-    if (keep) console.error(`  | ${text.slice(0, 2000)}`);
-    child.line?.(text);
-  });
-  createInterface({ input: child.stderr }).on("line", (text) => {
-    if (keep) console.error(`  ! ${text.slice(0, 2000)}`);
-    child.note?.(text);
-  });
-  child.ended = new Promise((resolve) => {
-    child.on("error", () => resolve(-1));
-    child.on("close", (code) => {
-      children.delete(child);
-      resolve(code);
-    });
-  });
-  return child;
-}
-
-async function ended(child) {
-  const timer = setTimeout(() => child.kill("SIGKILL"), TURN_MS);
-  const code = await child.ended;
-  clearTimeout(timer);
-  return code;
-}
-
-function parse(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
+// expect says more only of what is not as expected.
 function expect(what, ok, detail = "") {
-  if (!ok) failures++;
-  console.log(`  ${ok ? "ok  " : "FAIL"}  ${what}${!ok && detail ? ` (${detail})` : ""}`);
+  harness.expect(what, ok, ok ? "" : detail);
 }
 
-function skip(what, why) {
-  console.log(`  skip  ${what}: ${why}`);
+function ended(child) {
+  return harness.ended(child, TURN_MS);
 }

@@ -26,7 +26,10 @@ TIMEOUT = 600
 TESTS = {
     "engine": ["--test", "vectors"],
     "specification": ["--test", "specification", "on_every_combination"],
+    "model": [],
 }
+# Where the tests' crate is, if it isn't the library's.
+CRATES = {"model": "tests/model"}
 # So many combinations of each product; a disagreement is nearly always among the first few thousand.
 ENVIRONMENT = {"EXHAUSTIVE": "20000"}
 
@@ -71,10 +74,21 @@ def run(folder, which):
         "RUST_BACKTRACE": "0",
         "RUSTFLAGS": "-Awarnings",
     }
+    if which == "model":
+        # With the suite's flags, so that the model checker is built once.
+        for name in ["RUSTFLAGS", *(name for name in environment if name.startswith("CARGO_PROFILE"))]:
+            environment.pop(name, None)
+        environment["CARGO_TARGET_DIR"] = str(ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "model")
     command = ["cargo", "test", "--quiet", "--no-default-features", *TESTS[which]]
     try:
         done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", timeout=TIMEOUT
+            command,
+            cwd=folder / CRATES.get(which, ""),
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT,
         )
     except subprocess.TimeoutExpired:
         return "broken\nthe time limit"

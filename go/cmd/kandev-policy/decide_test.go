@@ -81,8 +81,8 @@ func TestUnusable(t *testing.T) {
 		{"twice.json", "f.json", badConfig, "twice.json:2:1: port: duplicate key"},
 		{"entry.json", "f.json", badConfig, "entry.json:2:3: mcp_servers[1]: found integer, expected object"},
 		{"policy.json", "f.json", badConfig, `policy.json:1:2: policy: expected "injected_mcp" or "unattended_review"`},
-		{"reviewer.json", "f.json", denied, "reviewer.json:3:1: servers[1]: is no server that a reviewer may be bound to"},
-		{"vendor.json", "f.json", denied, "vendor.json: vendor: found null, expected string"},
+		{"reviewer.json", "f.json", denied, "reviewer.json:3:1: servers[1]: is no server of the catalog"},
+		{"vendor.json", "f.json", denied, "vendor.json: vendor: missing, expected string"},
 	} {
 		errs := "kandev-policy: " + test.errs + "\n"
 		for _, subcommand := range []string{"decide", "explain"} {

@@ -1,9 +1,7 @@
 package main_test
 
 import (
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -33,28 +31,10 @@ func TestVersion(t *testing.T) {
 	if r.status != 0 || r.err != "" || !regexp.MustCompile(pattern).MatchString(r.out) {
 		t.Errorf("status %d, %q, %q", r.status, r.out, r.err)
 	}
-}
-
-// TestDocumentedCommands runs the commands of docs/reasons.md.
-func TestDocumentedCommands(t *testing.T) {
-	message := `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":` + goodFrame + "}\n"
-	folder := write(t, map[string]string{"config.json": injectedConfig, "frame.json": goodFrame, "session.ndjson": message,
-		"agent": "#!/bin/sh\nexec cat session.ndjson\n"})
-	if err := os.Chmod(filepath.Join(folder, "agent"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	ran := map[string]bool{}
-	for _, line := range regexp.MustCompile("kandev-policy [a-z]+ --[^`\n]*").FindAllString(read(t, "../../../docs/reasons.md"), -1) {
-		r := kandev(t, folder, "", strings.Fields(line)[1:]...)
-		recorded, _ := os.ReadFile(filepath.Join(folder, "decisions.ndjson"))
-		if r.status != 0 || !strings.Contains(r.out+string(recorded), "injected_mcp") {
-			t.Errorf("%s: status %d, %q", line, r.status, r.err)
-		}
-		_ = os.Remove(filepath.Join(folder, "decisions.ndjson"))
-		ran[strings.Fields(line)[1]] = true
-	}
-	if !ran["decide"] || !ran["explain"] || !ran["watch"] || !ran["replay"] {
-		t.Errorf("ran %v", ran)
+	r = kandev(t, t.TempDir(), "", "version", "--json")
+	pattern = `^\{"command":"[^"]+","library":"\d+\.\d+\.\d+","abi":1,"engine":"(cgo|wasm)","go":"go[^"]+","platform":"\w+/\w+"\}\n$`
+	if r.status != 0 || r.err != "" || !regexp.MustCompile(pattern).MatchString(r.out) {
+		t.Errorf("status %d, %q, %q", r.status, r.out, r.err)
 	}
 }
 

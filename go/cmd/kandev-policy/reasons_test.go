@@ -48,6 +48,11 @@ func TestReasonsAreComplete(t *testing.T) {
 			t.Errorf("%s: paragraphs %q, want %q", reason.Code, labels, want)
 		}
 	}
+	for _, reason := range reasons.All() {
+		if !strings.Contains(read(t, "../../../docs/reasons.md"), "["+reason.Code+"](#"+reason.Code+")") {
+			t.Errorf("%s is not in the page's list", reason.Code)
+		}
+	}
 	for _, link := range regexp.MustCompile(`\]\(#([^)]*)\)`).FindAllStringSubmatch(read(t, "../../../docs/reasons.md"), -1) {
 		if _, ok := reasons.Find(link[1]); !ok {
 			t.Errorf("a link leads to #%s, which isn't there", link[1])

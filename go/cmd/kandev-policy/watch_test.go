@@ -60,10 +60,67 @@ func TestWatchIsByteExact(t *testing.T) {
 	}
 }
 
+// TestWatchIsAsBare runs each kind of agent by itself and under watch, with the same input, and compares all that a host
+// sees: both streams and the exit status.
+func TestWatchIsAsBare(t *testing.T) {
+	list, _ := captures(t, "acp-capture-*.jsonl")
+	folder := write(t, map[string]string{"c.json": string(list[0].Config)})
+	for _, kind := range []string{"echo", "burst", "close", "early"} {
+		for name, input := range map[string]string{"traffic": traffic(list), "much": strings.Repeat(traffic(list), 40), "nothing": ""} {
+			host := func(args ...string) (out, errs []byte, status int) {
+				program := exec.Command(args[0], args[1:]...)
+				program.Stdin = strings.NewReader(input)
+				var stdout, stderr bytes.Buffer
+				program.Stdout, program.Stderr = &stdout, &stderr
+				_ = program.Run() // the agents have statuses of their own, and leave input unread
+				return stdout.Bytes(), stderr.Bytes(), program.ProcessState.ExitCode()
+			}
+			bareOut, bareErr, bareStatus := host(agent, kind)
+			out, errs, status := host(command, "watch", "-c", filepath.Join(folder, "c.json"),
+				"--record", filepath.Join(folder, "record"), "--", agent, kind)
+			if !bytes.Equal(out, bareOut) || !bytes.Equal(errs, bareErr) || status != bareStatus || status < 3 {
+				t.Errorf("%s, %s: %d and %d bytes, want %d and %d; status %d, want %d", kind, name,
+					len(out), len(errs), len(bareOut), len(bareErr), status, bareStatus)
+			}
+		}
+	}
+}
+
+// TestWatchHoldsNothingBack wants each byte to arrive at once, complete line or not, in both directions.
+func TestWatchHoldsNothingBack(t *testing.T) {
+	folder := write(t, map[string]string{"c.json": injectedConfig})
+	program := exec.Command(command, "watch", "-c", filepath.Join(folder, "c.json"), "--record", filepath.Join(folder, "record"), "--", agent, "echo")
+	in, err := program.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := program.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, piece := range []string{"a", goodFrame[:10], goodFrame[10:], "\n", "\x00", "b\n\n"} {
+		if _, err := io.WriteString(in, piece); err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, len(piece))
+		if _, err := io.ReadFull(out, got); err != nil || string(got) != piece {
+			t.Fatalf("got %q, %v, want %q", got, err, piece)
+		}
+	}
+	in.Close()
+	_ = program.Wait()
+	if status := program.ProcessState.ExitCode(); status != 7 {
+		t.Errorf("exit status %d", status)
+	}
+}
+
 // TestWatchForwardsSignals sends each signal to the command, and wants the agent's answer and exit status.
 func TestWatchForwardsSignals(t *testing.T) {
 	folder := write(t, map[string]string{"c.json": injectedConfig})
-	for _, sent := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+	for _, sent := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
 		program := exec.Command(command, "watch", "-c", filepath.Join(folder, "c.json"), "--", agent, "signal")
 		out, err := program.StdoutPipe()
 		if err != nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/kandev/kandev-policy/go/examples/processmanager/config"
 	"github.com/kandev/kandev-policy/go/examples/processmanager/injected"
 	"github.com/kandev/kandev-policy/go/examples/processmanager/process"
+	"github.com/kandev/kandev-policy/go/policy"
 )
 
 type flags struct {
@@ -111,12 +112,15 @@ func runAgent(ctx context.Context, f flags, command []string) error {
 	agent := exec.Command(command[0], command[1:]...)
 	agent.Dir, agent.Stderr = dir, os.Stderr
 	tasks := board()
+	// A host with a /debug/vars would publish them there: expvar.Publish("permission_decisions", &decisions).
+	var decisions policy.Counters
 	host, err := process.Start(ctx, process.Options{
 		Config:    f.config,
 		Overrides: config.InstanceOverrides{TaskID: "t-1"},
 		Scope:     injected.Scope{Workspace: "w-1", TaskID: "t-1"},
 		Tasks:     tasks,
 		Logger:    slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
+		Decisions: &decisions,
 		Command:   agent,
 	})
 	if err != nil {
@@ -152,6 +156,7 @@ func runAgent(ctx context.Context, f flags, command []string) error {
 	}
 	summary := map[string]any{
 		"type": "summary", "pending_allocated": host.PendingAllocated(), "tasks": tasks.List("w-1"), "calls": host.Injected().Calls(),
+		"decisions": &decisions,
 	}
 	print(summary)
 	return nil

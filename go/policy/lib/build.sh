@@ -1,15 +1,12 @@
 #!/usr/bin/env bash
 # Builds the library and puts it where this Go package links it: lib/<goos>_<goarch>/, as a shared library and as a static
 # archive.
-#
-# In the archive every symbol but kandev_policy_* is local, the Rust standard library's among them: another Rust archive
-# links beside it.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 built=$(realpath -m "${CARGO_TARGET_DIR:-$root/target}" 2>/dev/null || echo "${CARGO_TARGET_DIR:-$root/target}")/release
 
-cargo build --quiet --manifest-path "$root/Cargo.toml" --release --features capi
+"$root/packaging/cargo.sh" build --quiet --locked --manifest-path "$root/Cargo.toml" --release --features capi
 
 case $(uname -m) in
 x86_64) arch=amd64 ;;
@@ -33,24 +30,6 @@ place() {
 
 place "$built/$from" $to
 ln -sf $to "$out/$from" # for other linkers; the Go package names the library itself
-case $os in
-linux)
-    # What is reached from the header's functions goes into one object, whose other symbols then become local. Not the
-    # compiler's bitcode: a linker with a plugin for another LLVM would try to read it.
-    objcopy --remove-section=.llvmbc --remove-section=.llvmcmd --strip-debug "$built/libkandev_policy.a" "$work/native.a"
-    roots=$(grep -oE '^[a-z].*\bkandev_policy_[a-z0-9_]+\(' "$root/include/kandev_policy.h" |
-        sed -E 's/.*\b(kandev_policy_[a-z0-9_]+)\($/--undefined=\1/')
-    # shellcheck disable=SC2086
-    ld -r --gc-sections --force-group-allocation $roots -o "$work/all.o" "$work/native.a"
-    objcopy --wildcard --keep-global-symbol='kandev_policy_*' --strip-unneeded "$work/all.o" "$work/kandev_policy.o"
-    ar rcsD "$work/libkandev_policy.a" "$work/kandev_policy.o"
-    ;;
-darwin)
-    mkdir "$work/objects"
-    (cd "$work/objects" && ar x "$built/libkandev_policy.a")
-    ld -r -exported_symbol '_kandev_policy_*' -o "$work/kandev_policy.o" "$work"/objects/*.o
-    libtool -static -o "$work/libkandev_policy.a" "$work/kandev_policy.o"
-    ;;
-esac
+"$root/packaging/localise.sh" $os "$built/libkandev_policy.a" "$work/libkandev_policy.a"
 place "$work/libkandev_policy.a" libkandev_policy.a
 cmp -s "$root/include/kandev_policy.h" "$here/../kandev_policy.h" || cp "$root/include/kandev_policy.h" "$here/../kandev_policy.h"

@@ -287,7 +287,7 @@ func TestTheGuidesStatements(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "statements"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "statements", "main.go"), "package main\n\nimport (\n\t\"go.uber.org/zap\"\n\n"+
+	write(t, filepath.Join(dir, "statements", "main.go"), "package main\n\nimport (\n\t\"expvar\"\n\n\t\"go.uber.org/zap\"\n\n"+
 		"\t\"github.com/kandev/kandev-policy/go/policy\"\n)\n\nfunc main() {\n\tlogger := zap.NewExample()\n"+body.String()+"}\n")
 	if got := run(t, dir, nil, "go", "run", "./statements"); !strings.Contains(got, `"engine":"`) || strings.Contains(got, `"none"`) {
 		t.Errorf("the engine's record is %s", got)

@@ -42,6 +42,7 @@ type Options struct {
 	Tasks     *injected.Tasks
 	Server    *injected.Server // one that runs already; nil: start one
 	Logger    *slog.Logger     // nil: none
+	Decisions *policy.Counters // of all sessions; nil: none
 
 	// DropParams leaves the policy with what was decoded from a frame, as a client on typed SDK callbacks does.
 	DropParams bool
@@ -57,13 +58,14 @@ const agentGrace = 10 * time.Second
 
 // Manager runs one agent.
 type Manager struct {
-	cfg      config.InstanceConfig
-	logger   *slog.Logger
-	policy   *policy.Policy
-	injected *injected.Server // runs in any case; whether the session is told of it is the config's to say
-	client   *acpclient.Client
-	command  *exec.Cmd
-	stdin    io.Closer
+	cfg       config.InstanceConfig
+	logger    *slog.Logger
+	policy    *policy.Policy
+	decisions *policy.Counters
+	injected  *injected.Server // runs in any case; whether the session is told of it is the config's to say
+	client    *acpclient.Client
+	command   *exec.Cmd
+	stdin     io.Closer
 
 	pending   pendingPermissions
 	allocated atomic.Int64
@@ -78,7 +80,7 @@ func Start(ctx context.Context, opts Options) (*Manager, error) {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{logger: logger, updates: make(chan Event, 64), closing: make(chan struct{}), command: opts.Command}
+	m := &Manager{logger: logger, decisions: opts.Decisions, updates: make(chan Event, 64), closing: make(chan struct{}), command: opts.Command}
 	if err := m.start(ctx, opts); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}

@@ -32,6 +32,7 @@ func newPolicy(cfg config.InstanceConfig, logger *slog.Logger) *policy.Policy {
 // everything else to the pending path.
 func (m *Manager) approveInjected(req *acpclient.PermissionRequest) (acpclient.PermissionResponse, bool) {
 	d := m.decide(req)
+	m.decisions.Count(d)
 	if d.Kind != policy.Select {
 		m.logger.Debug("permission request stays with the user", "reason", string(d.Reason))
 		return acpclient.PermissionResponse{}, false

@@ -52,6 +52,22 @@ func TestWithoutAPolicyEverythingAsks(t *testing.T) {
 	}
 }
 
+// Each request that the policy is asked about is counted once, by its reason.
+func TestDecisionsAreCounted(t *testing.T) {
+	var decisions policy.Counters
+	cfg := config.InstanceConfig{AgentType: "claude-acp", Port: 43210, McpServers: nil, InjectedKandevMCP: true}
+	m := &Manager{logger: slog.New(slog.DiscardHandler), policy: newPolicy(cfg, slog.New(slog.DiscardHandler)), decisions: &decisions}
+	defer m.policy.Close()
+	for range 3 {
+		m.approveInjected(request())
+	}
+	for reason, count := range decisions.All() {
+		if want := reason == policy.ReasonServerNotInjected; want && count != 3 || !want && count != 0 {
+			t.Errorf("%s: %d", reason, count)
+		}
+	}
+}
+
 func request() *acpclient.PermissionRequest {
 	name := "mcp__kandev__update_task_plan_kandev"
 	return &acpclient.PermissionRequest{

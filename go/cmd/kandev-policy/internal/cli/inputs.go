@@ -47,7 +47,8 @@ func readInputs(streams Streams, configPath, requestPath string) (inputs, error)
 func (in inputs) check(d policy.Decision) error {
 	switch d.Reason {
 	case policy.ReasonMalformedConfig:
-		return unusable(configProblem(in.config))
+		_, err := policy.NewJSON(in.config.Bytes)
+		return unusable(configProblem(in.config, err))
 	case policy.ReasonMalformedFrame, policy.ReasonMalformedRequest:
 		if place, problem := document.SyntaxError(in.request.Bytes); problem != "" {
 			return unusable(fmt.Errorf("%s: %s", in.request.At(place), problem))
@@ -66,7 +67,7 @@ func warnWithoutEngine(streams Streams) {
 // policyFlag adds --policy.
 func policyFlag(command *cobra.Command, word *string) {
 	command.Flags().StringVar(word, "policy", "",
-		"the policy, if the config names none: `injected_mcp or unattended_review`")
+		"the `policy`, if the config names none: injected_mcp or unattended_review")
 	_ = command.RegisterFlagCompletionFunc("policy",
 		cobra.FixedCompletions(policyWords, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -82,9 +83,9 @@ func readJudge(streams Streams, path, policyWord string) (*judge.Judge, error) {
 	if config, err = withPolicy(config, policyWord); err != nil {
 		return nil, err
 	}
-	judge, ok := judge.New(config.Bytes)
-	if !ok {
-		return nil, unusable(configProblem(config))
+	judge, err := judge.New(config.Bytes)
+	if err != nil {
+		return nil, unusable(configProblem(config, err))
 	}
 	return judge, nil
 }
@@ -100,11 +101,11 @@ func withPolicy(config document.Document, word string) (document.Document, error
 	if _, problem := document.SyntaxError(config.Bytes); problem != "" {
 		return config, nil // which the engine refuses
 	}
-	members := document.Members(config.Bytes)
-	switch named := members["policy"]; {
-	case named == word, named == nil && word == policyWords[0]:
+	members := document.ReadMembers(config.Bytes)
+	switch named := !members.Null("policy"); {
+	case named && members.Text("policy") == word, !named && word == policyWords[0]:
 		return config, nil
-	case named != nil:
+	case named:
 		return config, unusable(fmt.Errorf("%s: policy: the config is of another policy than --policy %s",
 			config.At(document.Key(config.Bytes, "policy", false)), word))
 	}

@@ -35,8 +35,8 @@ Each request is one row: file and line, decision, reason, tool, option. With --j
 {"file":…,"line":…,"decision":{…}}, and the summary is the last one, {"summary":{…}}. With --against there is a row
 only where the other config would decide differently, if only for another reason.
 
-A bad line (no JSON, neither a message nor params, longer than 16 MiB) is counted, and named on standard error by file
-and line. It never stops a replay.
+A bad line (no JSON, a batch, neither a message nor params, longer than 16 MiB) is counted, and named on standard
+error by file and line, the first 1000 of each file. It never stops a replay.
 
 --fail-on takes a list of what a recording must not hold: a decision (ask), a decision with its reason
 (ask:untrusted_server_source), bad_line, or changed (with --against).

@@ -29,7 +29,7 @@ and the host that starts this command in place of the agent sees no difference.
 
 The agent's standard input and error are passed on as they are; its output is passed on byte for byte, and read on the
 side. Decisions go to standard error, or with --record as JSON lines to a file, {"time":…,"line":…,"decision":{…}};
-standard error is then the agent's alone. The file is appended to.
+standard error is then the agent's alone, which a host that doesn't read it needs. The file is appended to.
 
 Signals are passed on to the agent. From a terminal the agent gets them itself; a signal that is sent to the whole
 process group reaches it from both.

@@ -5,56 +5,89 @@ import (
 	"encoding/json"
 )
 
-// Member is a key, unescaped, and its value as it is written.
-type Member struct{ Key, Value string }
+// Members are the members at the top of an object by their keys, unescaped: strings, numbers and words as they are written,
+// of objects and arrays the bracket alone. Of a key that is there twice it is the last one.
+type Members map[string][]byte
 
-// List gives the members at the top of an object, in their order. It gives those in front of what is no JSON.
-func List(document []byte) []Member {
-	var members []Member
-	eachMember(document, func(key string, _ json.Token, value []byte) {
-		members = append(members, Member{key, string(value)})
-	})
-	return members
-}
-
-// Members gives the members at the top of an object: their strings as they are, true for all other values, nil for null.
-// Of a key that is there twice it gives the last one.
-func Members(document []byte) map[string]any {
-	members := map[string]any{}
-	eachMember(document, func(key string, first json.Token, _ []byte) {
-		switch first.(type) {
-		case string, nil:
-			members[key] = first
+// ReadMembers reads the members of a document that is one JSON object; of another document it gives some or none. It
+// takes no more memory the deeper the document is, and passes over strings without looking at them.
+func ReadMembers(document []byte) Members {
+	members := Members{}
+	var key []byte
+	depth := 0
+	for i := 0; i < len(document); i++ {
+		start := i
+		switch c := document[i]; c {
+		case ' ', '\t', '\r', '\n', ':':
+			continue
+		case ',':
+			if depth == 1 {
+				key = nil
+			}
+			continue
+		case '}', ']':
+			depth--
+			continue
+		case '{', '[':
+			depth++
+			if depth != 2 {
+				continue
+			}
+		case '"':
+			i = closingQuote(document, i)
 		default:
-			members[key] = true
+			for i+1 < len(document) && bytes.IndexByte([]byte(" \t\r\n,]}"), document[i+1]) < 0 {
+				i++
+			}
 		}
-	})
+		if depth > 2 || depth == 2 && document[start] != '{' && document[start] != '[' {
+			continue
+		}
+		token := document[start:min(i+1, len(document))]
+		if key == nil {
+			key = token
+			continue
+		}
+		var name string
+		if json.Unmarshal(key, &name) == nil {
+			members[name] = token
+		}
+	}
 	return members
 }
 
-// eachMember visits the members at the top of an object, each with its value's first token.
-func eachMember(document []byte, visit func(key string, first json.Token, value []byte)) {
-	decoder := newDecoder(document)
-	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
-		return
-	}
-	for decoder.More() {
-		key, err := decoder.Token()
-		if err != nil {
-			return
+// closingQuote is the place of the quote that ends the string which begins at i.
+func closingQuote(document []byte, i int) int {
+	for i++; ; i++ {
+		next := bytes.IndexByte(document[i:], '"')
+		if next < 0 {
+			return len(document)
 		}
-		start := decoder.InputOffset()
-		first, err := skip(decoder)
-		if err != nil {
-			return
+		i += next
+		backslashes := 0
+		for document[i-1-backslashes] == '\\' {
+			backslashes++
 		}
-		visit(key.(string), first, bytes.TrimLeft(document[start:decoder.InputOffset()], ": \t\r\n"))
+		if backslashes%2 == 0 {
+			return i
+		}
 	}
 }
 
-// newDecoder reads token by token, which has no limit of depth, and takes a number for no more than its digits.
-func newDecoder(document []byte) *json.Decoder {
-	decoder := json.NewDecoder(bytes.NewReader(document))
-	decoder.UseNumber()
-	return decoder
+// Has says whether there is such a member.
+func (m Members) Has(key string) bool {
+	_, ok := m[key]
+	return ok
 }
+
+// Text is the text of a member that is a string, else empty.
+func (m Members) Text(key string) string {
+	var text string
+	if json.Unmarshal(m[key], &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// Null says whether there is no such member, or whether it is null.
+func (m Members) Null(key string) bool { return !m.Has(key) || string(m[key]) == "null" }

@@ -68,6 +68,13 @@ func Key(document []byte, path string, duplicate bool) Place {
 	return at(document, len(document)-len(rest))
 }
 
+// newDecoder reads token by token, which has no limit of depth, and takes a number for no more than its digits.
+func newDecoder(document []byte) *json.Decoder {
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	decoder.UseNumber()
+	return decoder
+}
+
 // step is a member's key or an element's index.
 type step struct {
 	key   string
@@ -122,7 +129,7 @@ func find(decoder *json.Decoder, steps []step, duplicate bool) (int, bool) {
 					return find(decoder, steps[1:], duplicate)
 				}
 			}
-			if _, err := skip(decoder); err != nil {
+			if err := skip(decoder); err != nil {
 				return 0, false
 			}
 		}
@@ -134,7 +141,7 @@ func find(decoder *json.Decoder, steps []step, duplicate bool) (int, bool) {
 				}
 				return find(decoder, steps[1:], duplicate)
 			}
-			if _, err := skip(decoder); err != nil {
+			if err := skip(decoder); err != nil {
 				return 0, false
 			}
 		}
@@ -142,15 +149,12 @@ func find(decoder *json.Decoder, steps []step, duplicate bool) (int, bool) {
 	return 0, false
 }
 
-// skip reads one value and gives its first token.
-func skip(decoder *json.Decoder) (first json.Token, err error) {
+// skip reads one value.
+func skip(decoder *json.Decoder) error {
 	for depth, begun := 0, false; !begun || depth > 0; begun = true {
 		token, err := decoder.Token()
 		if err != nil {
-			return nil, err
-		}
-		if !begun {
-			first = token
+			return err
 		}
 		switch token {
 		case json.Delim('{'), json.Delim('['):
@@ -159,5 +163,5 @@ func skip(decoder *json.Decoder) (first json.Token, err error) {
 			depth--
 		}
 	}
-	return first, nil
+	return nil
 }

@@ -1,6 +1,8 @@
 package document
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -72,18 +74,47 @@ func TestKey(t *testing.T) {
 }
 
 func TestMembers(t *testing.T) {
-	members := Members([]byte(`{"a":"x","b":null,"c":[{"d":1}],"e":1` + strings.Repeat("0", 5000) + `,"a":"y"}`))
-	if len(members) != 4 || members["a"] != "y" || members["c"] != true || members["e"] != true {
-		t.Errorf("got %v", members)
-	}
-	if value, there := members["b"]; value != nil || !there {
-		t.Error("null is a member")
-	}
-	for _, document := range []string{"", "[]", "{", `{"a"`, `{"a":[`} {
-		if members := Members([]byte(document)); len(members) != 0 {
-			t.Errorf("%q: got %v", document, members)
+	members := ReadMembers([]byte(" {\"a\":\"x\" ,\"b\":null,\"c\" : [{\"d\":1,\"e\":\"]}\"},2,\"f\"],\r\n\"e\":1" + strings.Repeat("0", 5000) +
+		`,"t":true,"o":{"g":{}},"q\u0075\"":"\\","s":"\\\"}","a":"y\u0041", "z":-1.5e3 }` + "\n"))
+	want := map[string]string{"a": `"y\u0041"`, "b": "null", "c": "[", "e": "1" + strings.Repeat("0", 5000), "t": "true", "o": "{",
+		`qu"`: `"\\"`, "s": `"\\\"}"`, "z": "-1.5e3"}
+	for key, value := range want {
+		if string(members[key]) != value {
+			t.Errorf("%s: got %s, want %s", key, members[key], value)
 		}
 	}
+	if len(members) != len(want) {
+		t.Errorf("got %d members, want %d", len(members), len(want))
+	}
+	if members.Text("a") != "yA" || members.Text("e") != "" || members.Text("none") != "" ||
+		!members.Null("b") || !members.Null("none") || members.Null("a") || !members.Has("b") || members.Has("d") {
+		t.Error("a member is not what it is")
+	}
+	for _, document := range []string{"", "[]", "{", `{"a"`, `{"a`, `{"a":`, `"`, `\`, `}]`, `{"a":"`, "\x00", `[1,2,{"a":1}]`} {
+		if members := ReadMembers([]byte(document)); len(members) > 1 {
+			t.Errorf("%q: got %q", document, members)
+		}
+	}
+}
+
+// FuzzMembers compares with encoding/json, over all that it takes for one object.
+func FuzzMembers(f *testing.F) {
+	f.Add([]byte(`{"a":[{"b":"]"}],"c":"\\\"","a":null,"d":{}, "\u0065" : 1.0 }`))
+	f.Fuzz(func(t *testing.T, document []byte) {
+		members := ReadMembers(document)
+		var want map[string]json.RawMessage
+		if json.Unmarshal(document, &want) != nil || want == nil {
+			return
+		}
+		if len(members) != len(want) {
+			t.Errorf("%q: got %q, want %q", document, members, want)
+		}
+		for key, value := range want {
+			if !bytes.HasPrefix(value, members[key]) || value[0] != '{' && value[0] != '[' && len(value) != len(members[key]) || len(members[key]) == 0 {
+				t.Errorf("%q: %s is %q, want %q", document, key, members[key], value)
+			}
+		}
+	})
 }
 
 func TestPrintable(t *testing.T) {

@@ -2,20 +2,33 @@
 package judge
 
 import (
+	"bytes"
+
 	"github.com/kandev/kandev-policy/go/cmd/kandev-policy/internal/document"
 	"github.com/kandev/kandev-policy/go/policy"
 )
 
-// Judge decides under one config.
+// Judge decides under one config, which is compiled once. It is for one goroutine.
 type Judge struct {
-	config   []byte
+	policy   *policy.Policy
 	reviewer bool
+	// json knows JSON from other lines, see isJSON.
+	json    *policy.Policy
+	message []byte
 }
 
-// New makes a judge. It is not ok if the engine can't use the config.
-func New(config []byte) (*Judge, bool) {
-	probe := policy.DecideJSON([]byte("{}"), config)
-	return &Judge{config: config, reviewer: probe.Status != 0}, probe.Reason != policy.ReasonMalformedConfig
+// New makes a judge. The error is the engine's, for a config that it can't use.
+func New(config []byte) (*Judge, error) {
+	p, err := policy.NewJSON(config)
+	if err != nil {
+		return nil, err
+	}
+	json, err := policy.New(policy.Config{})
+	if err != nil {
+		return nil, err
+	}
+	// Only answers to hooks have a status.
+	return &Judge{policy: p, reviewer: p.DecideFrame(nil).Status != 0, json: json}, nil
 }
 
 // Reviewer says whether the config is a reviewer's, so that lines are hook payloads.
@@ -35,7 +48,7 @@ const (
 
 // Decide decides a line, if it is a permission request, and says what is wrong with a bad one.
 func (j *Judge) Decide(line []byte) (d policy.Decision, what Line, problem string) {
-	d = policy.DecideJSON(line, j.config)
+	d = j.policy.DecideFrame(line)
 	switch d.Reason {
 	case policy.ReasonNotAPermissionRequest:
 		return d, Other, ""
@@ -45,12 +58,14 @@ func (j *Judge) Decide(line []byte) (d policy.Decision, what Line, problem strin
 	default:
 		return d, Request, ""
 	}
-	if _, problem = document.SyntaxError(line); problem != "" {
-		return d, Bad, problem
+	if !j.isJSON(line) {
+		if _, problem = document.SyntaxError(line); problem != "" {
+			return d, Bad, problem
+		}
 	}
-	members := document.Members(line)
+	members := document.ReadMembers(line)
 	if j.reviewer {
-		if event, ok := members["hook_event_name"]; ok && event != "PermissionRequest" && event != nil {
+		if !members.Null("hook_event_name") && members.Text("hook_event_name") != "PermissionRequest" {
 			return d, Other, ""
 		}
 		return d, Request, ""
@@ -58,15 +73,26 @@ func (j *Judge) Decide(line []byte) (d policy.Decision, what Line, problem strin
 	return d, frameOrMessage(members), unknown
 }
 
+// isJSON asks the engine, which is many times faster than encoding/json: with a method put in front, a line that is one
+// JSON object is a message with another method, of which the engine looks at nothing else. It may say no to what is JSON:
+// {}, and what the engine finds ambiguous at the top.
+func (j *Judge) isJSON(line []byte) bool {
+	members, ok := bytes.CutPrefix(bytes.TrimLeft(line, " \t\r"), []byte{'{'})
+	if !ok {
+		return false
+	}
+	j.message = append(append(j.message[:0], `{"method":"",`...), members...)
+	return j.json.DecideFrame(j.message).Reason == policy.ReasonNotAPermissionRequest
+}
+
 const unknown = "neither a JSON-RPC message nor the params of a permission request"
 
 // frameOrMessage tells a permission request that is malformed from a response or another message.
-func frameOrMessage(members map[string]any) Line {
-	has := func(key string) bool { _, ok := members[key]; return ok }
+func frameOrMessage(members document.Members) Line {
 	switch {
-	case members["method"] == "session/request_permission", has("toolCall"), has("subject"), has("options"):
+	case members.Text("method") == "session/request_permission", members.Has("toolCall"), members.Has("subject"), members.Has("options"):
 		return Request
-	case has("method"), has("result"), has("error"):
+	case members.Has("method"), members.Has("result"), members.Has("error"):
 		return Other
 	default:
 		return Bad

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
@@ -17,9 +18,27 @@ func main() {
 		}
 		fmt.Fprint(os.Stderr, "agent's own words\n")
 		os.Exit(7)
+	case "burst": // far more than pipes hold, in lines of all lengths, on both streams, while nobody reads its input
+		line := strings.Repeat("x", 1<<20)
+		for i := range 3000 {
+			fmt.Printf("{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":%q}\n", line[:i*i%20_000])
+			if i%10 == 0 {
+				fmt.Fprintf(os.Stderr, "%d %s\n", i, line[:i])
+			}
+		}
+		fmt.Print(line, line, "no line feed")
+		os.Exit(3)
+	case "close": // its output long before its end
+		fmt.Println("bye")
+		os.Stdout.Close()
+		n, _ := io.Copy(io.Discard, os.Stdin)
+		fmt.Fprintln(os.Stderr, n, "bytes read")
+		os.Exit(4)
+	case "early": // without a look at its input
+		os.Exit(5)
 	case "signal": // says when it is ready, and which signal it got
 		got := make(chan os.Signal, 1)
-		signal.Notify(got, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+		signal.Notify(got, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 		fmt.Println("ready")
 		fmt.Println(<-got)
 		os.Exit(42)
