@@ -241,7 +241,8 @@ func (b *bench) configRows(t *table) {
 	x, ok = b.ratio("one-shot/small", "json/small")
 	t.most("C: `kandev_policy_decide`, of the handle's time, three servers", "%.2f ×", x, ok, mostOneShotRatio)
 	x, ok = b.ratio(decideJSON+"/small", decideFrame+"/small")
-	t.most("Go: `DecideJSON`, of the time of `DecideFrame`, three servers", "%.2f ×", x, ok, mostOneShotRatio)
+	// No target: what is judged is the library's call, and this one reads the answer's JSON besides.
+	t.info("Go: `DecideJSON`, of the time of `DecideFrame`, three servers", "%.2f ×", x, ok)
 }
 
 func (b *bench) footprintRows(t *table) error {
