@@ -245,9 +245,8 @@ export PKG_CONFIG_PATH=$PWD/lib/pkgconfig
 rpath="-Wl,-rpath,$PWD/lib"
 cc example/main.c -o shared $(pkg-config --cflags --libs kandev-policy) $rpath
 cc example/main.c -o static $(pkg-config --cflags kandev-policy) $(pkg-config --variable=static_libs kandev-policy)
-cc -static example/main.c -o alone $(pkg-config --static --cflags --libs kandev-policy)
 cc -std=c99 -O1 -Iinclude tests/vectors.c tests/jsonl.c tests/check.c -Llib -lkandev_policy $rpath -pthread -o vectors'
-    for program in shared static alone; do prints in_older "/opt/kandev-policy/$program"; done
+    for program in shared static; do prints in_older "/opt/kandev-policy/$program"; done
     echo "$older, $(in_older ldd --version | head -n 1 | grep -oE '[0-9.]+$'), $(in_older gcc -dumpversion): the example prints '$want' each way;" \
         "$(passes in_older sh -c '/opt/kandev-policy/vectors /opt/kandev-policy/tests/*.jsonl')"
 }
@@ -258,8 +257,8 @@ older_go() {
     mkdir -p "$there" "$older_root$module/../tests"
     cp "$module/policy/vectors-amd64-shared" "$module/policy/vectors-amd64-static" "$at/lib/$soname" "$there"
     cp -R "$root/tests/vectors" "$older_root$(dirname "$module")/tests/"
-    for way in shared static; do go_run in_older "$module/policy/vectors-amd64-$way"; done
-    echo "shared and static, $(go_run in_older "$module/policy/vectors-amd64-shared")"
+    # The loader finds out by /proc where a program is, and there is none here.
+    for way in shared static; do go_run in_older env LD_LIBRARY_PATH="$module/policy" "$module/policy/vectors-amd64-$way"; done
     rm -rf "${older_root:?}/tmp"/*
 }
 

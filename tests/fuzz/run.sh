@@ -19,7 +19,7 @@ go=(FuzzDecideFrame FuzzDecideJSON FuzzDecideRequest FuzzJSONString FuzzHTTP)
 declare -A runs=(
     [frame]=50000000 [config]=20000000 [hook]=20000000 [catalog]=5000000 [abi]=5000000
     [FuzzDecideFrame]=1000000 [FuzzDecideJSON]=1000000 [FuzzDecideRequest]=1000000
-    [FuzzJSONString]=1000000 [FuzzHTTP]=100000
+    [FuzzJSONString]=100000 [FuzzHTTP]=100000
 )
 
 target=${CARGO_TARGET_DIR:-target}
