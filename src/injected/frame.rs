@@ -25,7 +25,7 @@ pub(super) fn read<'a>(
     let mut reader = Reader { dialect, request, found: Found::default() };
     let top = reader.read_top(frame).map_err(|Malformed| (Step::Document, Reason::MalformedFrame))?;
     let found = reader.found;
-    let is_message = top.method.is_some() || top.params.is_some();
+    let is_message = top.method.is_some() || top.params;
     if top.clash || is_message && top.members {
         return Err((Step::Document, Reason::MalformedFrame));
     }
@@ -38,8 +38,7 @@ pub(super) fn read<'a>(
     trace.passed(Step::Method, None);
 
     fault::point("decision_path");
-    let params_unusable = is_message && !matches!(top.params, Some(Params::Object));
-    let protocol = found.judge().filter(|_| !params_unusable).ok_or((Step::DecisionPath, Reason::MalformedFrame))?;
+    let protocol = found.judge().ok_or((Step::DecisionPath, Reason::MalformedFrame))?;
     if found.subject == Some(Subject::WithoutCall) {
         request.call = Call::default();
     }
@@ -51,15 +50,11 @@ pub(super) fn read<'a>(
 #[derive(Default)]
 struct Top<'a> {
     method: Option<Value<'a>>,
-    params: Option<Params>,
+    /// Whether it is there. What is no object has no members, which is malformed by itself.
+    params: bool,
     /// Whether `toolCall`, `subject` or `options` stands here, even as null.
     members: bool,
     clash: bool,
-}
-
-enum Params {
-    Object,
-    Other,
 }
 
 /// What was found of the decision path, but for the request itself.
@@ -119,13 +114,12 @@ impl<'a> Reader<'a, '_> {
         Cursor::new(text).document(|cursor, key| {
             match keys.take(&[TOOL_CALL, SUBJECT, OPTIONS, "method", "params"], key) {
                 Some(3) => top.method = Some(cursor.value()?),
-                Some(4) if cursor.token() == Some(b'{') => {
-                    top.params = Some(Params::Object);
-                    self.read_params(cursor)?;
-                }
                 Some(4) => {
-                    top.params = Some(Params::Other);
-                    cursor.skip()?;
+                    top.params = true;
+                    match cursor.token() {
+                        Some(b'{') => self.read_params(cursor)?,
+                        _ => cursor.skip()?,
+                    }
                 }
                 Some(member) => {
                     top.members = true;
