@@ -279,14 +279,30 @@ musl_static() { # zig's target
     prints chroot "$work/empty" /example
     echo "alone in a folder: prints '$want'; $(passes chroot "$work/empty" /vectors "${vectors[@]##*/}")"
 }
+# Debian 12 has musl 1.2.3, which is too old: the package of Debian 13, unpacked.
+musl_root=$target/dist/musl
+make_musl() {
+    [ -e "$musl_root/done" ] && return
+    local apt
+    rm -rf "$musl_root"
+    mkdir -p "$musl_root/lists/partial"
+    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian trixie main" >"$musl_root/sources.list"
+    apt=(apt-get -qq -o "Dir::Etc::SourceList=$musl_root/sources.list" -o Dir::Etc::SourceParts=- -o "Dir::State::Lists=$musl_root/lists"
+        -o "Dir::Cache::pkgcache=" -o "Dir::Cache::srcpkgcache=" -o APT::Sandbox::User=root)
+    "${apt[@]}" update
+    (cd "$musl_root" && "${apt[@]}" download musl)
+    dpkg-deb -x "$musl_root"/musl_*.deb "$musl_root"
+    touch "$musl_root/done"
+}
 musl_shared() { # zig's target
+    make_musl
     rm -rf "$work/empty"
     mkdir -p "$work/empty/lib"
     "$zig" cc -target "$1" -dynamic -I"$at/include" "$at/example/main.c" -L"$at/lib" -lkandev_policy -o "$work/empty/example"
     c_vectors "$1" "$work/empty/vectors" -dynamic -L"$at/lib" -lkandev_policy
     cp "${vectors[@]}" "$work/empty"
     cp "$at/lib/$soname" "$work/empty/lib"
-    cp /lib/ld-musl-x86_64.so.1 "$work/empty/lib"
+    cp -L "$musl_root/usr/lib/ld-musl-x86_64.so.1" "$work/empty/lib"
     readelf -d "$work/empty/example" | grep -q "NEEDED.*\[$soname\]" || fail "the program doesn't need $soname"
     prints chroot "$work/empty" /example
     echo "with musl's loader beside it: prints '$want'; $(passes chroot "$work/empty" /vectors "${vectors[@]##*/}")"
