@@ -77,13 +77,11 @@ contents() {
 
 # What would tell where and by whom it was built, or is of use on one machine only.
 no_paths() {
-    local places=(/root/ /home/ /Users/ /tmp/ /build/ /usr/src/ /usr/lib/rustlib /.cargo/ "$HOME/" "$root" "$target" "$zig_folder" "$(hostname)@" "@$(hostname)")
+    local places=(/root/ /home/ /Users/ /tmp/ /build/ /usr/src/ /usr/lib/rustlib /.cargo/ "$HOME/" "$root" "$target" "$zig_folder" "$(id -un)@$(hostname)")
     for built in "$at/lib/$file" "$at/lib/libkandev_policy.a" "$at/lib/pkgconfig/kandev-policy.pc"; do
+        strings -a "$built" >"$work/strings"
         for place in "${places[@]}"; do
-            if LC_ALL=C grep -aoF -- "$place" "$built" >"$work/found"; then
-                strings -a "$built" | grep -F -- "$place" | cut -c -200 | head -n 3
-                fail "$place in $(basename "$built")"
-            fi
+            if grep -F -m 3 -- "$place" "$work/strings"; then fail "$place in $(basename "$built")"; fi
         done
     done
     echo "neither in the libraries nor in the .pc file"
