@@ -32,7 +32,8 @@ darwin)
         ld -r -exported_symbol '_kandev_policy_*' -o "$work/kandev_policy.o" ./*.o
         libtool -static -o "$work/new.a" "$work/kandev_policy.o"
     else
-        "$LLVM_AR" x "$from"
+        "$LLVM_OBJCOPY" --remove-section=__LLVM,__bitcode --remove-section=__LLVM,__cmdline --strip-debug "$from" "$work/native.a"
+        "$LLVM_AR" x "$work/native.a"
         "$ZIG" build-obj -target "$4" -fstrip ./*.o -femit-bin="$work/all.o"
         "$LLVM_OBJCOPY" --wildcard --keep-global-symbol='_kandev_policy_*' "$work/all.o" "$work/kandev_policy.o"
         "$LLVM_AR" --format=darwin rcsD "$work/new.a" "$work/kandev_policy.o"

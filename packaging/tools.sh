@@ -16,7 +16,7 @@ packages=(
     llvm-22 lld-22                      # the same for darwin
     pkg-config unzip                    # for the checks: what a user has,
     debootstrap                         # an older Debian,
-    musl qemu-user libc6-arm64-cross    # musl's loader, and arm64 with its C library
+    qemu-user libc6-arm64-cross         # and arm64 with its C library
 )
 missing=()
 for package in "${packages[@]}"; do
