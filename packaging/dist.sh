@@ -11,6 +11,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/.." && pwd)
 # shellcheck source=packaging/platforms.sh
 source "$here/platforms.sh"
+# shellcheck source=packaging/static_libs.sh
+source "$here/static_libs.sh"
 target=$(realpath -m "${CARGO_TARGET_DIR:-$root/target}")
 build=$target/dist
 dist=$root/dist
@@ -54,15 +56,8 @@ rm -rf "$dist" "$build/stage"
 mkdir -p "$dist" "$build/stage"
 
 pkgconfig() { # the folder may be moved: the file finds the rest from where it is itself
-    local private
-    # The compiler's own runtime and the C library are left out: the compiler adds both, static or shared as the program is.
-    private=$(sed -n "s/^#cgo ${1%%-*} LDFLAGS: //p" "$root/go/policy/link_static.go" | tr ' ' '\n' |
-        grep -vxE -e '-l(gcc_s|c|System)' | paste -sd ' ' -)
-    # In a static program the unwinder of GCC calls these where it sees that there are threads; a glibc older than 2.34 doesn't
-    # link them for that, and the program would call address 0.
-    case $1 in linux-*) private="-Wl,-u,pthread_once,-u,pthread_mutex_lock,-u,pthread_mutex_unlock $private" ;; esac
     # shellcheck disable=SC2016 # pkg-config's variable
-    sed -e 's|@prefix@|${pcfiledir}/../..|' -e "s|@version@|$version|" -e "s|@libs_private@|$private|" "$here/kandev-policy.pc.in"
+    sed -e 's|@prefix@|${pcfiledir}/../..|' -e "s|@version@|$version|" -e "s|@libs_private@|$(static_libs "${1%%-*}")|" "$here/kandev-policy.pc.in"
 }
 
 # A library for darwin is linked by LLVM's linker, which signs for each processor, from the archive's one object. It doesn't

@@ -42,14 +42,11 @@ built=$root/go/policy/lib/${os}_$arch
 docs=("$root"/LICENSE-MIT "$root"/LICENSE-APACHE "$root"/CHANGELOG.md "$here"/THIRD-PARTY-NOTICES.md)
 example=("$here"/example/*)
 
-# What a C program needs beside the archive. The compiler's own runtime and the C library are left out: the compiler
-# adds both, static or shared as the program is.
-libs_private() {
-    sed -n "s/^#cgo $os LDFLAGS: //p" "$root/go/policy/link_static.go" | tr ' ' '\n' | grep -vxE -e '-l(gcc_s|c|System)' | paste -sd ' ' -
-}
+# shellcheck source=packaging/static_libs.sh
+source "$here/static_libs.sh"
 
 pkgconfig() {
-    sed -e "s|@prefix@|$prefix|" -e "s|@version@|$version|" -e "s|@libs_private@|$(libs_private)|" \
+    sed -e "s|@prefix@|$prefix|" -e "s|@version@|$version|" -e "s|@libs_private@|$(static_libs "$os")|" \
         -e "s|^libdir=.*|libdir=$libdir|" -e "s|^includedir=.*|includedir=$includedir|" "$here/kandev-policy.pc.in" |
         sed -E "s|^([a-z]+dir)=$prefix/|\1=\${prefix}/|"
 }
