@@ -1,3 +1,5 @@
+//go:build !kandev_policy_none
+
 package policy
 
 import (
