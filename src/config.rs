@@ -104,12 +104,7 @@ impl<'a> Raw<'a> {
     /// A document of any type.
     pub(crate) fn of_document(document: &'a [u8]) -> Option<Self> {
         let text = json::text(document, MAX_DOCUMENT_BYTES).ok()?;
-        let mut value = None;
-        let whole = Cursor::new(text).whole(|cursor| {
-            value = Some(Raw::cut(cursor)?);
-            Ok(())
-        });
-        value.filter(|_| whole.is_ok())
+        Cursor::new(text).whole(Raw::cut).ok()
     }
 
     fn cut(cursor: &mut Cursor<'a>) -> Result<Self, Malformed> {
@@ -213,12 +208,7 @@ impl<'a> Members<'a> {
             return Err(ConfigError::new("", Problem::TooLarge));
         }
         let text = json::text(config, MAX_DOCUMENT_BYTES).map_err(|_| ConfigError::new("", Problem::Encoding))?;
-        let mut members = None;
-        let whole = Cursor::new(text).whole(|cursor| {
-            members = Some(Self::read_object(cursor)?);
-            Ok(())
-        });
-        members.filter(|_| whole.is_ok()).ok_or_else(|| syntax_error(text))
+        Cursor::new(text).whole(Self::read_object).map_err(|Malformed| syntax_error(text))
     }
 
     fn read_object(cursor: &mut Cursor<'a>) -> Result<Self, Malformed> {

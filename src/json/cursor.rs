@@ -38,10 +38,10 @@ impl<'a> Cursor<'a> {
 
     /// One value, which `read` passes over, with nothing but white space around it.
     #[inline(always)]
-    pub(crate) fn whole(mut self, read: impl FnOnce(&mut Self) -> Result<(), Malformed>) -> Result<(), Malformed> {
-        read(&mut self)?;
+    pub(crate) fn whole<T>(mut self, read: impl FnOnce(&mut Self) -> Result<T, Malformed>) -> Result<T, Malformed> {
+        let value = read(&mut self)?;
         match self.token() {
-            None => Ok(()),
+            None => Ok(value),
             Some(_) => Err(Malformed),
         }
     }
