@@ -67,13 +67,18 @@ pub fn frame(input: &[u8]) -> Option<String> {
     Some(answer.reason)
 }
 
-/// Where the options may stand. Other members are skipped.
+/// What may stand about a request. Other members are skipped.
 #[derive(Deserialize)]
-struct Places<'f> {
+struct Message<'f> {
     #[serde(borrow)]
     params: Option<&'f RawValue>,
+}
+
+/// A request's `params` are another member to skip, so there may be two of them.
+#[derive(Deserialize)]
+struct Request<'f> {
     #[serde(borrow)]
-    options: Option<&'f RawValue>,
+    options: &'f RawValue,
 }
 
 #[derive(Deserialize)]
@@ -85,11 +90,12 @@ struct Offered {
 /// The options as an ordinary JSON reader sees them; `None` where half a character in a key is too much for that reader.
 fn offered(frame: &[u8]) -> Option<Vec<Offered>> {
     let read = || {
-        let mut places: Places = serde_json::from_slice(frame)?;
-        if let Some(params) = places.params {
-            places = serde_json::from_str(params.get())?;
-        }
-        serde_json::from_str(places.options.expect("what is selected from has options").get())
+        let message: Message = serde_json::from_slice(frame)?;
+        let request: Request = match message.params {
+            Some(params) => serde_json::from_str(params.get())?,
+            None => serde_json::from_slice(frame)?,
+        };
+        serde_json::from_str(request.options.get())
     };
     let offered: serde_json::Result<Vec<Offered>> = read();
     if let Err(error) = &offered {
