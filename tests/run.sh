@@ -135,6 +135,13 @@ suite_dependencies() { python3 tests/dependencies.py; }
 modules() { find go -name go.mod -printf '%h\n' | sort; }
 # ----------------------------------------------------------------------------------------------------------------------
 
+for name in "$@"; do
+    if ! printf '%s\n' "${suites[@]}" | grep -q "^$name|"; then
+        printf 'no suite %s: %s\n' "$name" "$(printf '%s\n' "${suites[@]%%|*}" | paste -sd ' ')" >&2
+        exit 2
+    fi
+done
+
 passed=0 failed=0 skipped=0 table=""
 for suite in "${suites[@]}"; do
     name=${suite%%|*} what=${suite#*|}

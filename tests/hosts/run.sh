@@ -38,7 +38,21 @@ host() {
     fi
 }
 
+# Programs as they are given to others: beside the library, and nothing that says where it is.
+mkdir "$work/beside"
+cp "$lib/$soname" "$work/beside"
+ln -s "$soname" "$work/beside/$link"
+beside() { # NAME COMMAND…
+    local name=$1
+    shift
+    if ! (cd / && env -u KANDEV_POLICY_LIBRARY -u $path "$@") >"$work/log" 2>&1; then
+        printf 'FAIL  %s: the library beside it is not found: %s\n' "$name" "$(cat "$work/log")" && exit 1
+    fi
+}
+
 host Python python3 python/replay.py
+cp python/kandev_policy.py "$work/beside"
+beside Python env PYTHONPATH="$work/beside" python3 -c 'import kandev_policy; assert kandev_policy.decide(b"{}", b"{}")'
 
 need mono mono-mcs mono-runtime
 need mcs mono-mcs
@@ -50,3 +64,6 @@ csharp() {
 export -f csharp
 export work
 host C# bash -o pipefail -c 'csharp "$@"' csharp
+cp "$work/replay.exe" "$work/beside"
+export BESIDE=$work/beside/replay.exe
+beside C# bash -o pipefail -c 'cd "$0" && shift && python3 vectors.py "$@" | mono "$BESIDE" "$(cat "$@" | wc -l)"' "$PWD" - "${vectors[@]}"

@@ -24,9 +24,11 @@ class ConfigError(Error):
 
 
 def _load():
-    # The name with the ABI's version, as the loader finds it; KANDEV_POLICY_LIBRARY names another file.
+    # The name with the ABI's version: beside this file, or as the loader finds it. KANDEV_POLICY_LIBRARY names another.
     name = "libkandev_policy.1.dylib" if sys.platform == "darwin" else "libkandev_policy.so.1"
-    library = ctypes.CDLL(os.environ.get("KANDEV_POLICY_LIBRARY", name))
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+    path = os.environ.get("KANDEV_POLICY_LIBRARY") or (beside if os.path.exists(beside) else name)
+    library = ctypes.CDLL(path)
 
     def declare(name, result, *arguments):
         function = getattr(library, name)
