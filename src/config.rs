@@ -41,6 +41,10 @@ impl ConfigError {
         Self::new(key, Problem::Type { found: found.type_name(), expected })
     }
 
+    pub(crate) fn duplicate_key(key: impl Into<String>) -> Self {
+        Self::new(key, Problem::DuplicateKey)
+    }
+
     /// A value of the right type that breaks a rule; `rule` says which, in fixed words.
     pub(crate) fn rule(key: impl Into<String>, rule: &'static str) -> Self {
         Self::new(key, Problem::Rule(rule))
@@ -156,28 +160,50 @@ impl<'a> Raw<'a> {
     }
 
     pub(crate) fn elements(self) -> Option<Vec<Raw<'a>>> {
-        self.list(Raw::cut)
+        self.list(Some)
     }
 
-    /// An array's elements: each one's members, or the element itself where it is no object.
-    pub(crate) fn objects(self) -> Option<Vec<Result<Members<'a>, Raw<'a>>>> {
-        self.list(|cursor| match cursor.token() {
-            Some(b'{') => Members::read_object(cursor).map(Ok),
-            _ => Raw::cut(cursor).map(Err),
-        })
-    }
-
-    fn list<T>(self, mut element: impl FnMut(&mut Cursor<'a>) -> Result<T, Malformed>) -> Option<Vec<T>> {
+    fn list<T>(self, element: impl Fn(Raw<'a>) -> Option<T>) -> Option<Vec<T>> {
         let mut list = Vec::new();
         let array = Cursor::new(self.0).array(|cursor| {
-            list.push(element(cursor)?);
+            list.push(element(Raw::cut(cursor)?).ok_or(Malformed)?);
             Ok(())
         });
         array.is_ok().then_some(list)
     }
 
+    /// Reads an array of objects one after the other, all in the same memory, since a document may hold millions. `read`
+    /// gets each one's place in the array and its members; `path` is the array's in errors.
+    pub(crate) fn each_object(
+        self,
+        path: &str,
+        mut read: impl FnMut(usize, &Members<'a>) -> Result<(), ConfigError>,
+    ) -> Result<(), ConfigError> {
+        let mut members = Members::with_room();
+        let (mut index, mut refused) = (0, None);
+        let array = Cursor::new(self.0).array(|cursor| {
+            let element = match cursor.token() {
+                Some(b'{') => {
+                    members.refill(cursor)?;
+                    read(index, &members)
+                }
+                _ => Err(ConfigError::wrong_type(format!("{path}[{index}]"), Raw::cut(cursor)?, "object")),
+            };
+            index += 1;
+            element.map_err(|error| {
+                refused = Some(error);
+                Malformed // ends the reading
+            })
+        });
+        match (array, refused) {
+            (_, Some(error)) => Err(error),
+            (Err(Malformed), None) => Err(ConfigError::wrong_type(path, self, "array of objects")),
+            (Ok(()), None) => Ok(()),
+        }
+    }
+
     pub(crate) fn strings(self) -> Option<Vec<String>> {
-        self.elements()?.into_iter().map(Raw::string).collect()
+        self.list(Raw::string)
     }
 
     pub(crate) fn members(self) -> Option<Members<'a>> {
@@ -212,12 +238,22 @@ impl<'a> Members<'a> {
     }
 
     fn read_object(cursor: &mut Cursor<'a>) -> Result<Self, Malformed> {
-        let mut members = Vec::with_capacity(8);
+        let mut members = Self::with_room();
+        members.refill(cursor)?;
+        Ok(members)
+    }
+
+    /// As many as most objects of a config have.
+    fn with_room() -> Self {
+        Self(Vec::with_capacity(FEW))
+    }
+
+    fn refill(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Malformed> {
+        self.0.clear();
         cursor.object(|cursor, key| {
-            members.push((key, Raw::cut(cursor)?));
+            self.0.push((key, Raw::cut(cursor)?));
             Ok(())
-        })?;
-        Ok(Self(members))
+        })
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (JsonStr<'a>, Raw<'a>)> + '_ {
@@ -242,11 +278,12 @@ impl<'a> Members<'a> {
                 |at: usize, key: JsonStr<'_>| self.iter().take(at).any(|(other, _)| other.equals_str(key));
             self.iter().enumerate().find(|(at, (key, _))| stands_before(*at, *key)).map(|(_, (key, _))| key.to_bytes())
         } else {
-            let keys: Vec<_> = self.iter().map(|(key, _)| key.to_bytes()).collect();
-            duplicate(keys.iter().map(Cow::as_ref)).map(|key| key.to_vec().into())
+            let mut keys: Vec<_> = self.iter().map(|(key, _)| key.to_bytes()).collect();
+            keys.sort_unstable();
+            keys.windows(2).find(|two| two[0] == two[1]).map(|two| two[0].clone())
         };
         match twice {
-            Some(key) => Err(ConfigError::new(path() + printable(&key), Problem::DuplicateKey)),
+            Some(key) => Err(ConfigError::duplicate_key(path() + printable(&key))),
             None => Ok(()),
         }
     }
@@ -261,7 +298,7 @@ impl<'a> Members<'a> {
                     return Err(ConfigError::new(key, Problem::UnknownKey));
                 }
                 Some(index) if seen & 1 << index != 0 => {
-                    return Err(ConfigError::new(format!("{path}{}", known[index]), Problem::DuplicateKey))
+                    return Err(ConfigError::duplicate_key(format!("{path}{}", known[index])))
                 }
                 Some(index) => seen |= 1 << index,
             }

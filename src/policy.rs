@@ -42,6 +42,9 @@ impl Policy {
         let members = Members::of_document(config)?;
         let engine = if is_unattended(&members) {
             Reviewer::compile(&members).map(Engine::Reviewer).map_err(ConfigError::unattended)?
+        } else if members.all("policy").nth(1).is_some() {
+            // Of two, neither says which keys belong here.
+            return Err(ConfigError::duplicate_key("policy"));
         } else {
             match members.read("policy", "string", Raw::text)?.as_deref() {
                 None | Some(INJECTED_MCP) => Injected::compile(&members).map(Engine::Injected)?,

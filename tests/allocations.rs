@@ -136,6 +136,77 @@ fn memory_does_not_grow_with_what_a_frame_holds() {
     }
 }
 
+/// A config as long as is allowed takes a few times its length while it is compiled, whatever it is full of. Every engine
+/// answers alike only while that fits into WebAssembly's memory (`maxMemoryPages` in go/policy/internal/wasm).
+#[test]
+fn memory_grows_with_a_config_and_no_faster() {
+    let injected = r#"{"injected_kandev_mcp":true,"port":43210,"mcp_servers":[{"name":"kandev","type":"http","url":"http://localhost:43210/mcp""#;
+    let reviewer = r#"{"policy":"unattended_review","vendor":"codex","token":"reviewer","#;
+    let catalog = format!(r#"{reviewer}"catalog":{{"servers":["#);
+    let server = r#"{"id":"a","auto_approvable":true,"starts_flows":false,"unattended_safe_tools":["x""#;
+    let channel = r#""result_channel":{"server":"r","tools":["y"]}}}"#;
+    let numbered = |before: &str, each: &dyn Fn(usize) -> String, behind: &str| {
+        let mut config = before.to_owned();
+        for number in 0.. {
+            let next = each(number);
+            if config.len() + next.len() + behind.len() > kandev_policy::limits::MAX_DOCUMENT_BYTES {
+                break;
+            }
+            config.push_str(&next);
+        }
+        config + behind
+    };
+    // Each with what it comes to, and how many times its length it may take.
+    let shapes = [
+        ("empty server entries", longest(&format!("{injected}}}"), ",{}", "]}"), Ok(()), 1),
+        ("small server entries", longest(&format!("{injected}}}"), r#",{"name":"x"}"#, "]}"), Ok(()), 1),
+        (
+            "wide server entries",
+            longest(&format!("{injected}}}"), r#",{"":0,"":0,"":0,"":0,"":0,"":0,"":0,"":0,"":0}"#, "]}"),
+            Ok(()),
+            1,
+        ),
+        ("the injected entry's own keys", numbered(injected, &|n| format!(r#","{n:x}":0"#), "}]}"), Ok(()), 8),
+        ("equal keys", longest("{\"a\":0", ",\"\":0", "}"), Err("a: unknown key"), 11),
+        ("entries named kandev", longest(&format!("{injected}}}"), r#",{"name":"kandev"}"#, "]}"), Ok(()), 4),
+        (
+            "servers in a catalog",
+            longest(&format!("{catalog}{{}}"), ",{}", &format!("],{channel}")),
+            Err("catalog.servers[0].id: missing"),
+            1,
+        ),
+        (
+            "tools in a catalog",
+            numbered(&format!("{catalog}{server}"), &|n| format!(r#","{n:x}""#), &format!("]}}],{channel}")),
+            Ok(()),
+            12,
+        ),
+        (
+            "allowed servers",
+            longest(&format!(r#"{reviewer}"servers":["kcap-review""#), r#","kcap-review""#, "]}"),
+            Ok(()),
+            4,
+        ),
+        ("a long name", longest(r#"{"agent_type":""#, "\\u0061", "\"}"), Ok(()), 1),
+        ("brackets", longest(r#"{"mcp_servers":"#, "[", ""), Err(""), 2),
+    ];
+    for (shape, config, want, times) in shapes {
+        let (_, peak, policy) = measured(|| Policy::new(config.as_bytes()).map(drop));
+        println!(
+            "{shape}: {:.1} MB, {:.1} times as much at the peak: {policy:?}",
+            config.len() as f64 / 1e6,
+            peak as f64 / config.len() as f64
+        );
+        assert!(config.len() > 15 << 20, "{shape}: {}", config.len());
+        match (want, &policy) {
+            (Ok(()), Ok(())) => {}
+            (Err(text), Err(error)) => assert!(error.to_string().starts_with(text), "{shape}: {error}"),
+            _ => panic!("{shape}: {policy:?}"),
+        }
+        assert!(peak <= times * config.len(), "{shape}: {peak} bytes at the peak");
+    }
+}
+
 #[test]
 fn a_decision_leaves_nothing_behind() {
     let frame = frame(100);

@@ -78,6 +78,9 @@ fn a_config_error_names_the_key_and_the_types() {
         (r#"{"policy":"unattended_review"}"#, "vendor: missing, expected string"),
         (r#"{"ports":1}"#, "unknown key"),
         (r#"{"port":1,"port":2}"#, "port: duplicate key"),
+        (r#"{"policy":"unattended_review","policy":"unattended_review"}"#, "policy: duplicate key"),
+        (r#"{"policy":"unattended_review","vendor":"codex","policy":null}"#, "policy: duplicate key"),
+        (r#"{"policy":"injected_mcp","policy":5}"#, "policy: duplicate key"),
     ] {
         let error = config_error(config.as_bytes());
         assert!(error.to_string().ends_with(text), "{config}: {error}");

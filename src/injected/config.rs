@@ -55,10 +55,7 @@ impl Injected {
 
 fn kandev_entries(servers: Raw<'_>) -> Result<Vec<Entry<'_>>, ConfigError> {
     let mut entries = Vec::new();
-    let list = servers.objects().ok_or_else(|| ConfigError::wrong_type("mcp_servers", servers, "array of objects"))?;
-    for (index, server) in list.into_iter().enumerate() {
-        let members =
-            server.map_err(|other| ConfigError::wrong_type(format!("mcp_servers[{index}]"), other, "object"))?;
+    servers.each_object("mcp_servers", |index, members| {
         let (mut names, mut kandev) = (0, false);
         for name in members.all("name") {
             names += 1;
@@ -68,9 +65,10 @@ fn kandev_entries(servers: Raw<'_>) -> Result<Vec<Entry<'_>>, ConfigError> {
             members.no_duplicates(|| format!("mcp_servers[{index}]."))?;
         }
         if kandev {
-            entries.push(entry(&members));
+            entries.push(entry(members));
         }
-    }
+        Ok(())
+    })?;
     Ok(entries)
 }
 

@@ -58,13 +58,12 @@ impl Catalog {
     /// Reads and checks a catalog; `path` is where it stands in the config.
     pub(super) fn read(members: &Members<'_>, path: &str) -> Result<Self, ConfigError> {
         members.only(path, &["servers", "result_channel"])?;
-        let list = members.require(path, "servers", "array of objects", Raw::objects)?;
-        let mut servers = Vec::with_capacity(list.len());
-        for (index, server) in list.into_iter().enumerate() {
-            let place = format!("{path}servers[{index}]");
-            let members = server.map_err(|other| ConfigError::wrong_type(&place, other, "object"))?;
-            servers.push(Server::read(&members, &format!("{place}."))?);
-        }
+        let list = members.require(path, "servers", "array of objects", Some)?;
+        let mut servers = Vec::new();
+        list.each_object(&format!("{path}servers"), |index, members| {
+            servers.push(Server::read(members, &format!("{path}servers[{index}]."))?);
+            Ok(())
+        })?;
         let channel = members.require(path, "result_channel", "object", Raw::members)?;
         let result_channel = ResultChannel::read(&channel, &format!("{path}result_channel."))?;
         let mut places = Places::new();
