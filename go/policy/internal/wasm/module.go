@@ -17,7 +17,7 @@ import (
 //go:embed kandev_policy.wasm
 var binary []byte
 
-// maxMemoryPages bounds an instance's memory: 512 MiB in pages of 64 KiB. The worst config of 16 MiB needs a fifth.
+// maxMemoryPages bounds an instance's memory: 512 MiB in pages of 64 KiB. The config of 16 MiB that needs most takes some 100 MiB; tests/allocations.rs bounds it.
 const maxMemoryPages = 512 << 20 >> 16
 
 // A Module is the compiled library.
