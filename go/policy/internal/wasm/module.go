@@ -17,7 +17,8 @@ import (
 //go:embed kandev_policy.wasm
 var binary []byte
 
-// maxMemoryPages bounds an instance's memory: 512 MiB in pages of 64 KiB. The config of 16 MiB that needs most takes some 100 MiB; tests/allocations.rs bounds it.
+// maxMemoryPages bounds an instance's memory: 512 MiB in pages of 64 KiB. No config takes more than twelve times its length of at
+// most 16 MiB, in an engine whose pointers are twice as long (tests/allocations.rs).
 const maxMemoryPages = 512 << 20 >> 16
 
 // A Module is the compiled library.
