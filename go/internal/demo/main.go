@@ -48,6 +48,8 @@ func run(others string, files []string) error {
 		}
 		languages = append(languages, name)
 	}
+	fmt.Print("Under the config of a host that injected kandev over HTTP; tests/vectors/README.md says what each scenario is.\n" +
+		"Claude ACP before 0.80 doesn't say where a server comes from: its kandev of a repository (6…) can't be told from the injected one.\n")
 	fmt.Printf("%d captured frames, %d as expected; the same bytes from %s; engine %s, library %s\n",
 		len(captures), len(captures)-unexpected, strings.Join(languages, ", "), policy.Engine(), policy.Version())
 	if unexpected > 0 {
