@@ -22,6 +22,9 @@ type MCPServer struct {
 }
 
 // Config is what the host knows about a session. The zero value proves nothing, so it approves nothing.
+//
+// Give it a field with a name in the host's own types. Embedding it would promote its methods: the outer type would print,
+// and be decoded by mapstructure and encoding/gob, as if it had no other fields.
 type Config struct {
 	// AgentType is the host's own id of the agent, such as "claude-acp". It selects the agent's dialect and is compared
 	// byte by byte.
@@ -36,13 +39,20 @@ type Config struct {
 	// hosts that have no such branch of their own.
 	AutoApprovePermissions bool `json:"auto_approve_permissions" yaml:"auto_approve_permissions" toml:"auto_approve_permissions" mapstructure:"auto_approve_permissions"`
 	// InjectedKandevMCP is the host's word that it has put its own server into MCPServers. Only host code sets it: it is
-	// excluded from every document format, and a round trip through one loses it. Copying the struct keeps it.
-	InjectedKandevMCP bool `json:"-" yaml:"-" toml:"-" mapstructure:"-" xml:"-"`
+	// excluded from JSON, YAML, TOML, XML, mapstructure and gob, and a round trip through one of them loses it. Copying the
+	// struct keeps it.
+	//
+	// One way in is left, for hosts that take it: a Config that is squashed into another struct by a mapstructure decoder
+	// with a TagName of its own, such as "json" or "yaml". Decode into a named field, or into a type without the marker.
+	InjectedKandevMCP bool `json:"-" yaml:"-" toml:"-" mapstructure:"-,squash" xml:"-"`
 }
 
-// UnmarshalMapstructure decodes as JSON does, strictly typed and without the marker. The tag alone would not keep a document
-// out: mapstructure takes "-" for a field's name, so the document {"-": true} would set it. Hosts with a mapstructure
-// older than 2.5, which doesn't call this method, decode into a type without the marker.
+// How mapstructure is kept out. It skips "-" when it encodes but takes it for a field's name when it decodes, so that the
+// document {"-": true} would set the marker. From 2.5 on it calls UnmarshalMapstructure for a Config. Older ones, and all of
+// them for a Config that is squashed into another struct, read the tag: a bool can't be squashed, so that each such
+// decoding, whatever the document, is an error about the field InjectedKandevMCP and leaves it alone.
+
+// UnmarshalMapstructure decodes as JSON does, strictly typed and without the marker.
 func (c *Config) UnmarshalMapstructure(document any) error {
 	text, err := json.Marshal(document)
 	if err != nil {
@@ -50,6 +60,12 @@ func (c *Config) UnmarshalMapstructure(document any) error {
 	}
 	return json.Unmarshal(text, c)
 }
+
+// GobEncode leaves the marker out, which gob has no tag for.
+func (c Config) GobEncode() ([]byte, error) { return json.Marshal(c) }
+
+// GobDecode takes what GobEncode gives.
+func (c *Config) GobDecode(document []byte) error { return json.Unmarshal(document, c) }
 
 // check refuses what would only be found out about in the engine, where it has another name than in Go. In the servers
 // nothing is refused: an entry that says nothing usable must not disable the injected one.

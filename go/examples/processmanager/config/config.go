@@ -52,8 +52,9 @@ type InstanceConfig struct {
 	AutoApprovePermissions bool              `json:"auto_approve_permissions" yaml:"auto_approve_permissions" toml:"auto_approve_permissions" mapstructure:"auto_approve_permissions"`
 
 	// InjectedKandevMCP is the host's own knowledge that McpServers has its server. Only NewInstanceConfig sets it; no
-	// document, override or request can.
-	InjectedKandevMCP bool `json:"-" yaml:"-" toml:"-" mapstructure:"-" xml:"-"`
+	// document, override or request can. With squash, decoding into this type by mapstructure is an error: with "-" alone the
+	// key "-" would set it.
+	InjectedKandevMCP bool `json:"-" yaml:"-" toml:"-" mapstructure:"-,squash" xml:"-"`
 }
 
 // NewInstanceConfig makes the config of one instance. With a port the host's own server, which listens there, goes into
