@@ -11,6 +11,8 @@ import (
 
 // MCPServer is an entry of the host's list of MCP servers, with Kandev's names. A local server has a Command, a remote
 // one a URL. Only entries with the injected server's name are looked at.
+//
+// It prints without its secrets, within the limits that [Config] names.
 type MCPServer struct {
 	Name    string            `json:"name" yaml:"name" toml:"name" mapstructure:"name"`
 	URL     string            `json:"url,omitempty" yaml:"url,omitempty" toml:"url,omitempty" mapstructure:"url"`
@@ -25,6 +27,13 @@ type MCPServer struct {
 //
 // Give it a field with a name in the host's own types. Embedding it would promote its methods: the outer type would print,
 // and be decoded by mapstructure and encoding/gob, as if it had no other fields.
+//
+// A Config, an [MCPServer], a [Request] and an [Option] print without what can be secret (see String), by every verb of
+// package fmt and by log/slog. Two things get past that. Package fmt calls no method of an unexported field: a struct that
+// has one of these types in such a field prints all of it, and so does slog's text handler. And a Config, an MCPServer and an
+// Option are encoded whole by encoding/json, since that is what their tags are for; slog's JSON handler encodes what is not
+// itself such a value, but a slice, map or struct with one in it. So log the value itself, or what fmt.Sprint makes of
+// a slice or map of them.
 type Config struct {
 	// AgentType is the host's own id of the agent, such as "claude-acp". It selects the agent's dialect and is compared
 	// byte by byte.
