@@ -49,10 +49,17 @@ func (in inputs) check(d policy.Decision) error {
 	case policy.ReasonMalformedConfig:
 		_, err := policy.NewJSON(in.config.Bytes)
 		return unusable(configProblem(in.config, err))
-	case policy.ReasonMalformedFrame, policy.ReasonMalformedRequest:
-		if place, problem := document.SyntaxError(in.request.Bytes); problem != "" {
-			return unusable(fmt.Errorf("%s: %s", in.request.At(place), problem))
-		}
+	case policy.ReasonMalformedFrame:
+		return in.requestProblem(document.SyntaxError)
+	case policy.ReasonMalformedRequest:
+		return in.requestProblem(document.HookSyntaxError)
+	}
+	return nil
+}
+
+func (in inputs) requestProblem(syntaxError func([]byte) (document.Place, string)) error {
+	if place, problem := syntaxError(in.request.Bytes); problem != "" {
+		return unusable(fmt.Errorf("%s: %s", in.request.At(place), problem))
 	}
 	return nil
 }
