@@ -11,6 +11,9 @@ import (
 // KandevServer is the reserved name of the host's own MCP server.
 const KandevServer = "kandev"
 
+// KandevHost is the host of its URL. Injection and policy have to agree on it, since the policy compares the whole URL.
+const KandevHost = "localhost"
+
 // McpServerConfig is one MCP server that an agent is told about: a remote one has a URL, a local one a Command.
 type McpServerConfig struct {
 	Name    string            `json:"name" yaml:"name" toml:"name" mapstructure:"name"`
@@ -98,5 +101,5 @@ func injectKandevServer(servers []McpServerConfig, transport string, port int) [
 }
 
 func serverURL(port int, path string) string {
-	return "http://" + net.JoinHostPort("localhost", strconv.Itoa(port)) + path
+	return "http://" + net.JoinHostPort(KandevHost, strconv.Itoa(port)) + path
 }
