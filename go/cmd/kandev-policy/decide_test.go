@@ -121,6 +121,7 @@ func TestUnusable(t *testing.T) {
 	}
 	for args, errs := range map[string]string{
 		"decide f.json":              `required flag(s) "config" not set`,
+		"decide c.json f.json":       "two files but no --config: the config is given as --config FILE, and FRAME alone as an argument",
 		"decide -c c.json":           "accepts 1 arg(s), received 0",
 		"decide -c c.json f.json f":  "accepts 1 arg(s), received 2",
 		"decide -c c.json --x f":     "unknown flag: --x",
@@ -129,6 +130,8 @@ func TestUnusable(t *testing.T) {
 	} {
 		kandev(t, folder, "", strings.Fields(args)...).want(t, 2, "", "kandev-policy: "+errs+"\n"+help)
 	}
+	kandev(t, folder, "", "explain", "c.json", "f.json").want(t, 2, "", "kandev-policy: two files but no --config: "+
+		"the config is given as --config FILE, and FRAME alone as an argument\nTry 'kandev-policy explain --help'.\n")
 	kandev(t, folder, "", "decode").want(t, 2, "", "kandev-policy: unknown command \"decode\" for \"kandev-policy\"\nTry 'kandev-policy --help'.\n")
 	// A frame that is JSON and yet malformed is a decision.
 	kandev(t, folder, `{"toolCall":7}`, "decide", "--json", "-c", "c.json", "-").want(t, 0, malformed+"\n", "")

@@ -27,6 +27,15 @@ func configFlag(command *cobra.Command, path *string) {
 	_ = command.MarkFlagFilename("config", "json")
 }
 
+// frameArgument wants one argument. cobra counts them before it misses a flag, so of two files the first is likely to be
+// a config that the user didn't name as one.
+func frameArgument(command *cobra.Command, args []string) error {
+	if len(args) == 2 && !command.Flags().Changed("config") {
+		return errors.New("two files but no --config: the config is given as --config FILE, and FRAME alone as an argument")
+	}
+	return cobra.ExactArgs(1)(command, args)
+}
+
 func readInputs(streams Streams, configPath, requestPath string) (inputs, error) {
 	if configPath == document.Stdin && requestPath == document.Stdin {
 		return inputs{}, errors.New("only one of the config and the request can come from standard input (-)")
