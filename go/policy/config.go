@@ -26,7 +26,7 @@ type MCPServer struct {
 // Config is what the host knows about a session. The zero value proves nothing, so it approves nothing.
 //
 // Give it a field with a name in the host's own types. Embedding it would promote its methods: the outer type would print,
-// and be decoded by mapstructure and encoding/gob, as if it had no other fields.
+// and be decoded by mapstructure and encoding/gob, as if it had no other fields. So it is with a [Request].
 //
 // A Config, an [MCPServer], a [Request] and an [Option] print without what can be secret (see String), by every verb of
 // package fmt and by log/slog. Two things get past that. Package fmt calls no method of an unexported field: a struct that

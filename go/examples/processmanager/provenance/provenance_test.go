@@ -301,6 +301,24 @@ func TestMapstructureCannotReachTheMarker(t *testing.T) {
 	}
 }
 
+// What the tag can't prevent, as the adoption guide says: mapstructure reads other tags, and looks at the fields itself. When
+// this test fails, the guide may drop the warning.
+func TestMapstructureWithOtherTagsReachesASquashedMarker(t *testing.T) {
+	for tag, key := range map[string]string{"json": dash, "yaml": dash, "koanf": "injectedkandevmcp"} {
+		var host struct {
+			Policy policy.Config `json:",squash" yaml:",squash" koanf:",squash"`
+		}
+		if err := mapped(fmt.Sprintf(`{%q:true}`, key), &host, tag); err != nil || !host.Policy.InjectedKandevMCP {
+			t.Errorf("%s: no longer set by %q (%v)", tag, key, err)
+		}
+		// A field with a name decodes itself, whatever the tag.
+		var safe struct{ Policy policy.Config }
+		if err := mapped(fmt.Sprintf(`{"Policy":{%q:true,"port":5}}`, key), &safe, tag); err != nil || safe.Policy.InjectedKandevMCP || safe.Policy.Port != 5 {
+			t.Errorf("%s: a named field is decoded into %+v (%v)", tag, safe.Policy, err)
+		}
+	}
+}
+
 // Writing a config and reading it back loses the marker; copying it in host code keeps it.
 func TestRoundTripsLoseTheMarker(t *testing.T) {
 	set := policy.Config{
