@@ -23,8 +23,9 @@ includedir = $(prefix)/include
 datarootdir = $(prefix)/share
 docdir = $(datarootdir)/doc/kandev-policy
 pkgconfigdir = $(libdir)/pkgconfig
-folders = prefix='$(prefix)' libdir='$(libdir)' includedir='$(includedir)' docdir='$(docdir)' \
-    pkgconfigdir='$(pkgconfigdir)' DESTDIR='$(DESTDIR)'
+quoted = '$(subst ','\'',$(1))'
+folders = prefix=$(call quoted,$(prefix)) libdir=$(call quoted,$(libdir)) includedir=$(call quoted,$(includedir)) \
+    docdir=$(call quoted,$(docdir)) pkgconfigdir=$(call quoted,$(pkgconfigdir)) DESTDIR=$(call quoted,$(DESTDIR))
 
 # Under sudo there is often no cargo: then what `make lib` has built is installed.
 .PHONY: install

@@ -45,10 +45,17 @@ example=("$here"/example/*)
 # shellcheck source=packaging/static_libs.sh
 source "$here/static_libs.sh"
 
+below_prefix() { # a folder as a .pc file names it
+    case $1 in
+    "$prefix"/*) printf '${prefix}/%s\n' "${1#"$prefix"/}" ;;
+    *) printf '%s\n' "$1" ;;
+    esac
+}
+
 pkgconfig() {
     sed -e "s|@prefix@|$prefix|" -e "s|@version@|$version|" -e "s|@libs_private@|$(static_libs "$os")|" \
-        -e "s|^libdir=.*|libdir=$libdir|" -e "s|^includedir=.*|includedir=$includedir|" "$here/kandev-policy.pc.in" |
-        sed -E "s|^([a-z]+dir)=$prefix/|\1=\${prefix}/|"
+        -e "s|^libdir=.*|libdir=$(below_prefix "$libdir")|" -e "s|^includedir=.*|includedir=$(below_prefix "$includedir")|" \
+        "$here/kandev-policy.pc.in"
 }
 
 put() { # mode source target: a running program may have the old one mapped, so it is replaced, not overwritten.
@@ -83,8 +90,16 @@ install)
     fi
     ;;
 uninstall)
-    rm -f "$DESTDIR$includedir/kandev_policy.h" "$DESTDIR$libdir/libkandev_policy.a" "$DESTDIR$pkgconfigdir/kandev-policy.pc" \
-        "$DESTDIR$libdir/$file" "$DESTDIR$libdir/$soname" "$DESTDIR$libdir/$link"
+    # What another version has put in place since is that one's: the links, and all that has no version in its name.
+    pc=$DESTDIR$pkgconfigdir/kandev-policy.pc
+    rm -f "$DESTDIR$libdir/$file"
+    if [ "$(readlink "$DESTDIR$libdir/$soname")" = "$file" ]; then rm -f "$DESTDIR$libdir/$soname"; fi
+    if [ ! -e "$DESTDIR$libdir/$soname" ]; then rm -f "$DESTDIR$libdir/$link"; fi
+    if [ -e "$pc" ] && ! grep -qxF "Version: $version" "$pc"; then
+        echo "another version is installed in $DESTDIR$prefix, and stays"
+        exit
+    fi
+    rm -f "$DESTDIR$includedir/kandev_policy.h" "$DESTDIR$libdir/libkandev_policy.a" "$pc"
     for doc in "${docs[@]}"; do rm -f "$DESTDIR$docdir/$(basename "$doc")"; done
     for doc in "${example[@]}"; do rm -f "$DESTDIR$docdir/example/$(basename "$doc")"; done
     for folder in "$docdir/example" "$docdir"; do

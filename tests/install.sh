@@ -38,6 +38,38 @@ grep -qx 'prefix=/opt/kandev' "$pc" && grep -qx 'libdir=${prefix}/lib64' "$pc" &
 make -s -C "$root" uninstall "${stage[@]}"
 [ -z "$(files "$work/stage")" ] || fail "left by uninstall: $(files "$work/stage")"
 printf 'ok    staged with a libdir of its own, and removed\n'
+
+# A prefix is no pattern: the folder beside it, whose name it would match, stays as it is.
+stage=(DESTDIR="$work/it's a stage" prefix=/opt/a.b libdir=/opt/a-b/lib)
+pc="$work/it's a stage/opt/a-b/lib/pkgconfig/kandev-policy.pc"
+make -s -C "$root" install "${stage[@]}" >"$work/log"
+grep -qx 'libdir=/opt/a-b/lib' "$pc" && grep -qx 'includedir=${prefix}/include' "$pc" || fail "$(cat "$pc")"
+make -s -C "$root" uninstall "${stage[@]}"
+[ -z "$(files "$work/it's a stage")" ] || fail "left by uninstall: $(files "$work/it's a stage")"
+printf 'ok    a prefix with a dot, and a stage with a quote and spaces\n'
+
+# Another version, installed since, has the links, and then the rest too.
+stage=(DESTDIR="$work/two" PREFIX=/opt/kandev)
+lib=$work/two/opt/kandev/lib
+case $(uname -s) in
+Linux) soname=libkandev_policy.so.1 link=libkandev_policy.so other=libkandev_policy.so.1.99.0.0 ;;
+Darwin) soname=libkandev_policy.1.dylib link=libkandev_policy.dylib other=libkandev_policy.1.99.0.0.dylib ;;
+esac
+make -s -C "$root" install "${stage[@]}" >"$work/log"
+echo other >"$lib/$other"
+ln -sfn "$other" "$lib/$soname"
+cp -R "$work/two" "$work/mixed"
+sed -i.bak 's/^Version: .*/Version: 99.0.0/' "$lib/pkgconfig/kandev-policy.pc" && rm "$lib/pkgconfig/kandev-policy.pc.bak"
+make -s -C "$root" uninstall "${stage[@]}" >"$work/log"
+grep -q 'another version is installed' "$work/log" || fail "uninstall says $(cat "$work/log")"
+diff <(installation lib | grep -v "$version" | { cat && echo "lib/$other"; } | LC_ALL=C sort) <(files "$work/two/opt/kandev")
+[ "$(cat "$lib/$link")" = other ] || fail "the other version's links are broken"
+make -s -C "$root" uninstall "${stage[@]}" DESTDIR="$work/mixed" # where only the links are another's
+lib=$work/mixed/opt/kandev/lib
+diff <(printf '%s\n' "$link" "$soname" "$other" | LC_ALL=C sort) <(files "$lib")
+[ "$(cat "$lib/$soname")" = other ] || fail "the other version's link is broken"
+printf 'ok    uninstall leaves another installed version alone\n'
+
 if make -s -C "$root" install PREFIX=relative >"$work/log" 2>&1 || ! grep -q "not an absolute folder" "$work/log"; then
     fail "a relative prefix: $(cat "$work/log")"
 fi

@@ -11,6 +11,8 @@ import (
 
 // MCPServer is an entry of the host's list of MCP servers, with Kandev's names. A local server has a Command, a remote
 // one a URL. Only entries with the injected server's name are looked at.
+//
+// It prints without its secrets, within the limits that [Config] names.
 type MCPServer struct {
 	Name    string            `json:"name" yaml:"name" toml:"name" mapstructure:"name"`
 	URL     string            `json:"url,omitempty" yaml:"url,omitempty" toml:"url,omitempty" mapstructure:"url"`
@@ -22,6 +24,16 @@ type MCPServer struct {
 }
 
 // Config is what the host knows about a session. The zero value proves nothing, so it approves nothing.
+//
+// Give it a field with a name in the host's own types. Embedding it would promote its methods: the outer type would print,
+// and be decoded by mapstructure and encoding/gob, as if it had no other fields. So it is with a [Request].
+//
+// A Config, an [MCPServer], a [Request] and an [Option] print without what can be secret (see String), by every verb of
+// package fmt and by log/slog. Two things get past that. Package fmt calls no method of an unexported field: a struct that
+// has one of these types in such a field prints all of it, and so does slog's text handler. And a Config, an MCPServer and an
+// Option are encoded whole by encoding/json, since that is what their tags are for; slog's JSON handler encodes what is not
+// itself such a value, but a slice, map or struct with one in it. So log the value itself, or what fmt.Sprint makes of
+// a slice or map of them.
 type Config struct {
 	// AgentType is the host's own id of the agent, such as "claude-acp". It selects the agent's dialect and is compared
 	// byte by byte.
@@ -36,13 +48,20 @@ type Config struct {
 	// hosts that have no such branch of their own.
 	AutoApprovePermissions bool `json:"auto_approve_permissions" yaml:"auto_approve_permissions" toml:"auto_approve_permissions" mapstructure:"auto_approve_permissions"`
 	// InjectedKandevMCP is the host's word that it has put its own server into MCPServers. Only host code sets it: it is
-	// excluded from every document format, and a round trip through one loses it. Copying the struct keeps it.
-	InjectedKandevMCP bool `json:"-" yaml:"-" toml:"-" mapstructure:"-" xml:"-"`
+	// excluded from JSON, YAML, TOML, XML, mapstructure and gob, and a round trip through one of them loses it. Copying the
+	// struct keeps it.
+	//
+	// One way in is left, for hosts that take it: a Config that is squashed into another struct by a mapstructure decoder
+	// with a TagName of its own, such as "json" or "yaml". Decode into a named field, or into a type without the marker.
+	InjectedKandevMCP bool `json:"-" yaml:"-" toml:"-" mapstructure:"-,squash" xml:"-"`
 }
 
-// UnmarshalMapstructure decodes as JSON does, strictly typed and without the marker. The tag alone would not keep a document
-// out: mapstructure takes "-" for a field's name, so the document {"-": true} would set it. Hosts with a mapstructure
-// older than 2.5, which doesn't call this method, decode into a type without the marker.
+// How mapstructure is kept out. It skips "-" when it encodes but takes it for a field's name when it decodes, so that the
+// document {"-": true} would set the marker. From 2.5 on it calls UnmarshalMapstructure for a Config. Older ones, and all of
+// them for a Config that is squashed into another struct, read the tag: a bool can't be squashed, so that each such
+// decoding, whatever the document, is an error about the field InjectedKandevMCP and leaves it alone.
+
+// UnmarshalMapstructure decodes as JSON does, strictly typed and without the marker.
 func (c *Config) UnmarshalMapstructure(document any) error {
 	text, err := json.Marshal(document)
 	if err != nil {
@@ -50,6 +69,12 @@ func (c *Config) UnmarshalMapstructure(document any) error {
 	}
 	return json.Unmarshal(text, c)
 }
+
+// GobEncode leaves the marker out, which gob has no tag for.
+func (c Config) GobEncode() ([]byte, error) { return json.Marshal(c) }
+
+// GobDecode takes what GobEncode gives.
+func (c *Config) GobDecode(document []byte) error { return json.Unmarshal(document, c) }
 
 // check refuses what would only be found out about in the engine, where it has another name than in Go. In the servers
 // nothing is refused: an entry that says nothing usable must not disable the injected one.

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"bytes"
+	"encoding/gob"
 	"encoding/json"
 	"reflect"
 	"testing"
@@ -54,9 +56,39 @@ func TestProvenanceIsNoPartOfADocument(t *testing.T) {
 		t.Errorf("round trip: %v, want %v", back, cfg)
 	}
 	field, _ := reflect.TypeFor[Config]().FieldByName("InjectedKandevMCP")
-	for _, format := range []string{"json", "yaml", "toml", "mapstructure"} {
-		if field.Tag.Get(format) != "-" {
-			t.Errorf("%s: tag %q", format, field.Tag.Get(format))
+	for format, want := range map[string]string{"json": "-", "yaml": "-", "toml": "-", "mapstructure": "-,squash"} {
+		if got := field.Tag.Get(format); got != want {
+			t.Errorf("%s: tag %q, want %q", format, got, want)
 		}
+	}
+}
+
+// TestGobLosesTheMarker, and nothing else. A stream that says it all the same is none of a Config's.
+func TestGobLosesTheMarker(t *testing.T) {
+	type host struct {
+		Name   string
+		Policy Config
+	}
+	cfg := testConfig()
+	var stream bytes.Buffer
+	if err := gob.NewEncoder(&stream).Encode(host{"host", cfg}); err != nil {
+		t.Fatal(err)
+	}
+	var back host
+	if err := gob.NewDecoder(&stream).Decode(&back); err != nil || back.Policy.InjectedKandevMCP {
+		t.Errorf("marker %t, error %v", back.Policy.InjectedKandevMCP, err)
+	}
+	back.Policy.InjectedKandevMCP = true
+	if !reflect.DeepEqual(back, host{"host", cfg}) {
+		t.Errorf("round trip: %v, want %v", back, cfg)
+	}
+
+	stream.Reset()
+	if err := gob.NewEncoder(&stream).Encode(struct{ InjectedKandevMCP bool }{true}); err != nil {
+		t.Fatal(err)
+	}
+	var own Config
+	if err := gob.NewDecoder(&stream).Decode(&own); err == nil || own.InjectedKandevMCP {
+		t.Errorf("a foreign stream: marker %t, error %v", own.InjectedKandevMCP, err)
 	}
 }

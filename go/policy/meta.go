@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"reflect"
+	"strings"
+)
 
 // metadata is what a request's ToolMeta says about the call, as far as it is on the decision path.
 type metadata struct {
@@ -40,11 +43,27 @@ func (m *metadata) readClaudeCode(code map[string]any) {
 		m.toolName = text
 		m.flags |= flagIf(ok, flagHasMetaToolName, flagMetaMalformed)
 	}
-	if server != nil {
-		object, ok := server.(map[string]any)
+	if object, ok := server.(map[string]any); !isNull(server) {
 		m.readMCPServer(object) // which finds no name in what is no object
 		m.flags |= flagIf(ok, 0, flagMetaMalformed)
 	}
+}
+
+// isNull reports whether a value is nil, or a nil map, slice or pointer: what becomes null in JSON.
+func isNull(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return value == nil
+	case string:
+		return false
+	}
+	switch v := reflect.ValueOf(value); v.Kind() {
+	case reflect.Map, reflect.Slice, reflect.Pointer:
+		return v.IsNil()
+	}
+	return false
 }
 
 func (m *metadata) readMCPServer(server map[string]any) {

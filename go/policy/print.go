@@ -11,7 +11,7 @@ import (
 
 // What prints, and what doesn't: headers, environment, arguments, commands, URLs, titles, metadata and the options' display
 // names can hold secrets, so of these there is at most a count. Format covers every verb of package fmt (GoString's %#v too),
-// String those who call it themselves, LogValue log/slog.
+// String those who call it themselves, LogValue log/slog. What none of them is asked about is at the end of [Config].
 
 // String says what the config is about, without its secrets.
 func (c Config) String() string {
@@ -55,6 +55,10 @@ func (r Request) String() string {
 
 // Format prints String for every verb.
 func (r Request) Format(f fmt.State, _ rune) { writeString(f, r) }
+
+// MarshalText gives String, so that no encoder (encoding/json, log/slog's JSON handler on a slice or a struct, YAML) writes
+// more of a request. A host that stores requests stores the frames that they came from.
+func (r Request) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // LogValue is what log/slog writes.
 func (r Request) LogValue() slog.Value { return slog.StringValue(r.String()) }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -64,6 +65,49 @@ func TestNothingSecretPrints(t *testing.T) {
 					t.Errorf("%T: no %s in %s", test.value, part, output)
 				}
 			}
+		}
+	}
+}
+
+// TestNoEncoderWritesARequest, wherever it is: log/slog's JSON handler asks encoding/json about what is no request itself.
+func TestNoEncoderWritesARequest(t *testing.T) {
+	const secret = "S3CRET"
+	name := "mcp__kandev__list_tasks"
+	req := Request{
+		ToolName: &name, ToolMeta: map[string]any{secret: secret}, Title: secret,
+		Options: []Option{{OptionID: "yes", Name: secret, Kind: "allow_once"}},
+	}
+	for _, value := range []any{
+		req, &req, []Request{req}, []*Request{&req}, map[string]Request{"r": req}, map[string]any{"r": req},
+		struct{ R Request }{req}, &struct{ R *Request }{&req},
+	} {
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("m", "value", value)
+		for _, output := range []string{string(encoded), log.String()} {
+			if strings.Contains(output, secret) || !strings.Contains(output, name) || !strings.Contains(output, "yes") {
+				t.Errorf("%T: %s", value, output)
+			}
+		}
+	}
+}
+
+// TestSlicesPrintAsTheDocumentationSays: what a host is told to log in place of a slice or a map.
+func TestSlicesPrintAsTheDocumentationSays(t *testing.T) {
+	const secret = "S3CRET"
+	server := MCPServer{Name: "kandev", URL: secret, Env: map[string]string{secret: secret}, Headers: map[string]string{secret: secret}}
+	cfg := Config{AgentType: "claude-acp", MCPServers: []MCPServer{server}}
+	for _, value := range []any{[]MCPServer{server}, map[string]Config{"c": cfg}, []Config{cfg}, []Option{{OptionID: "kandev", Name: secret}}} {
+		if text := fmt.Sprint(value); strings.Contains(text, secret) || !strings.Contains(text, "kandev") {
+			t.Errorf("%T: %s", value, text)
+		}
+		var log bytes.Buffer
+		slog.New(slog.NewTextHandler(&log, nil)).Info("m", "value", value)
+		if strings.Contains(log.String(), secret) {
+			t.Errorf("%T: %s", value, &log)
 		}
 	}
 }

@@ -17,12 +17,14 @@ type Option struct {
 // call [Policy.Decide], but leave the request to the user, as for [ReasonMalformedFrame].
 //
 // A string that is not UTF-8, and more than 16 MiB in all, is [ReasonMalformedFrame].
+//
+// A Request prints, and is encoded, without title and metadata; [Config] says where package fmt gets past that.
 type Request struct {
 	// ToolName is toolCall.name; nil: the agent sent none, or null.
 	ToolName *string
 	// ToolMeta is toolCall._meta; nil: the agent sent none, or null. Only what the decision needs is read, and understood
-	// as nil, string and map[string]any; anything else there is [ReasonIdentityMalformed]. The map must not be written
-	// to during the call.
+	// as nil, string and map[string]any; anything else there is [ReasonIdentityMalformed]. A nil map, slice or pointer is
+	// nil, as it is in JSON. The map must not be written to during the call.
 	ToolMeta map[string]any
 	// Title is toolCall.title, Kind is toolCall.kind; empty: the agent sent none.
 	Title string

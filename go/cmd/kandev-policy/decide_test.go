@@ -40,6 +40,31 @@ func TestDecisionForPeople(t *testing.T) {
 	}
 }
 
+// TestUnusableDepthAndBOM: depth is no excuse for what is no JSON, and a BOM none but in a hook payload.
+func TestUnusableDepthAndBOM(t *testing.T) {
+	deep := `{"a":` + strings.Repeat("[", 10001)
+	folder := write(t, map[string]string{"c.json": injectedConfig, "reviewer.json": reviewerConfig,
+		"deep.json": deep + "garbage", "bom.json": "\ufeff" + goodFrame,
+		"hook.json": "\ufeff" + `{"session_id":"","tool_name":"x"}`, "cut.json": "\ufeff" + `{"a":,`})
+	refused := `{"decision":"deny","reason":"malformed_request","status":400}`
+	for _, test := range []struct {
+		config, file, json, errs string
+		status                   int
+	}{
+		{"c.json", "deep.json", malformed, "deep.json:1:10007: not JSON: unexpected character looking for beginning of value", 2},
+		{"reviewer.json", "deep.json", refused, "deep.json:1:10007: not JSON: unexpected character looking for beginning of value", 2},
+		{"c.json", "bom.json", malformed, "bom.json:1:1: not JSON: unexpected character looking for beginning of value", 2},
+		{"reviewer.json", "cut.json", refused, "cut.json:1:9: not JSON: unexpected character looking for beginning of value", 2},
+		{"reviewer.json", "hook.json", refused, "", 0},
+	} {
+		errs := ""
+		if test.errs != "" {
+			errs = "kandev-policy: " + test.errs + "\n"
+		}
+		kandev(t, folder, "", "decide", "--json", "-c", test.config, test.file).want(t, test.status, test.json+"\n", errs)
+	}
+}
+
 // TestUnusable wants status 2, and the file and the position on standard error. With --json the library's answer is on
 // standard output as well, once the files could be read.
 func TestUnusable(t *testing.T) {
@@ -96,6 +121,7 @@ func TestUnusable(t *testing.T) {
 	}
 	for args, errs := range map[string]string{
 		"decide f.json":              `required flag(s) "config" not set`,
+		"decide c.json f.json":       "two files but no --config: the config is given as --config FILE, and FRAME alone as an argument",
 		"decide -c c.json":           "accepts 1 arg(s), received 0",
 		"decide -c c.json f.json f":  "accepts 1 arg(s), received 2",
 		"decide -c c.json --x f":     "unknown flag: --x",
@@ -104,6 +130,8 @@ func TestUnusable(t *testing.T) {
 	} {
 		kandev(t, folder, "", strings.Fields(args)...).want(t, 2, "", "kandev-policy: "+errs+"\n"+help)
 	}
+	kandev(t, folder, "", "explain", "c.json", "f.json").want(t, 2, "", "kandev-policy: two files but no --config: "+
+		"the config is given as --config FILE, and FRAME alone as an argument\nTry 'kandev-policy explain --help'.\n")
 	kandev(t, folder, "", "decode").want(t, 2, "", "kandev-policy: unknown command \"decode\" for \"kandev-policy\"\nTry 'kandev-policy --help'.\n")
 	// A frame that is JSON and yet malformed is a decision.
 	kandev(t, folder, `{"toolCall":7}`, "decide", "--json", "-c", "c.json", "-").want(t, 0, malformed+"\n", "")

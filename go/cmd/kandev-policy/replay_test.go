@@ -224,6 +224,38 @@ kandev-policy: r.ndjson:11: longer than any frame may be (16 MiB)
 `)
 }
 
+// TestReplayDeepGarbage: encoding/json gives up on what is nested more than 10,000 deep, and is no judge of it.
+func TestReplayDeepGarbage(t *testing.T) {
+	deep := `{"toolCall":` + strings.Repeat("[", 10001)
+	folder := write(t, map[string]string{"c.json": injectedConfig, "bad.ndjson": deep + "garbage\n",
+		"good.ndjson": deep + strings.Repeat("]", 10001) + "}\n"})
+	r := kandev(t, folder, "", "replay", "--summary", "-c", "c.json", "--fail-on", "bad_line", "bad.ndjson")
+	r.want(t, 1, r.out, "kandev-policy: bad.ndjson:1: not JSON: unexpected character looking for beginning of value\n"+
+		"kandev-policy: --fail-on: bad_line (1)\n")
+	r = kandev(t, folder, "", "replay", "--json", "-c", "c.json", "--fail-on", "bad_line", "good.ndjson")
+	r.want(t, 0, r.out, "")
+	if rows, _ := lines(t, r.out); len(rows) != 1 || rows[0] != `{"file":"good.ndjson","line":1,"decision":`+malformed+`}` {
+		t.Errorf("rows %q", rows)
+	}
+}
+
+// TestReplayAmbiguousMessages: what may be a request is decided, and a message is no bad line.
+func TestReplayAmbiguousMessages(t *testing.T) {
+	folder := write(t, map[string]string{"c.json": injectedConfig, "reviewer.json": reviewerConfig,
+		"r.ndjson": `{"METHOD":"session/request_permission","params":{}}` + "\n" + `{"params":{},"Params":{}}` + "\n",
+		"h.ndjson": "\ufeff" + `{"session_id":"","tool_name":"mcp__kcap_review__x"}` + "\n"})
+	r := kandev(t, folder, "", "replay", "--json", "-c", "c.json", "--fail-on", "bad_line", "r.ndjson")
+	r.want(t, 0, r.out, "")
+	if rows, sum := lines(t, r.out); len(rows) != 1 || rows[0] != `{"file":"r.ndjson","line":1,"decision":`+malformed+`}` || sum.Other != 1 {
+		t.Errorf("rows %q, %d other", rows, sum.Other)
+	}
+	r = kandev(t, folder, "", "replay", "--json", "-c", "reviewer.json", "--fail-on", "bad_line", "h.ndjson")
+	r.want(t, 0, r.out, "")
+	if rows, _ := lines(t, r.out); len(rows) != 1 || !strings.Contains(rows[0], `{"decision":"deny","reason":"malformed_request"`) {
+		t.Errorf("rows %q", rows)
+	}
+}
+
 // TestReplayAgainst shows what another config would change, and nothing else.
 func TestReplayAgainst(t *testing.T) {
 	other := `{"toolCall":{"name":"mcp__other__search"},"options":[{"optionId":"yes","kind":"allow_once"}]}`

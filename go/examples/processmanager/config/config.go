@@ -11,6 +11,9 @@ import (
 // KandevServer is the reserved name of the host's own MCP server.
 const KandevServer = "kandev"
 
+// KandevHost is the host of its URL. Injection and policy have to agree on it, since the policy compares the whole URL.
+const KandevHost = "localhost"
+
 // McpServerConfig is one MCP server that an agent is told about: a remote one has a URL, a local one a Command.
 type McpServerConfig struct {
 	Name    string            `json:"name" yaml:"name" toml:"name" mapstructure:"name"`
@@ -52,8 +55,9 @@ type InstanceConfig struct {
 	AutoApprovePermissions bool              `json:"auto_approve_permissions" yaml:"auto_approve_permissions" toml:"auto_approve_permissions" mapstructure:"auto_approve_permissions"`
 
 	// InjectedKandevMCP is the host's own knowledge that McpServers has its server. Only NewInstanceConfig sets it; no
-	// document, override or request can.
-	InjectedKandevMCP bool `json:"-" yaml:"-" toml:"-" mapstructure:"-" xml:"-"`
+	// document, override or request can. With squash, decoding into this type by mapstructure is an error: with "-" alone the
+	// key "-" would set it.
+	InjectedKandevMCP bool `json:"-" yaml:"-" toml:"-" mapstructure:"-,squash" xml:"-"`
 }
 
 // NewInstanceConfig makes the config of one instance. With a port the host's own server, which listens there, goes into
@@ -97,5 +101,5 @@ func injectKandevServer(servers []McpServerConfig, transport string, port int) [
 }
 
 func serverURL(port int, path string) string {
-	return "http://" + net.JoinHostPort("localhost", strconv.Itoa(port)) + path
+	return "http://" + net.JoinHostPort(KandevHost, strconv.Itoa(port)) + path
 }

@@ -178,8 +178,8 @@ func TestTheGuideGivesAnAutomaticApproval(t *testing.T) {
 		return filepath.Join(dir, name)
 	}
 	before := binary("before")
-	if n := apply(t, dir); n != 9 {
-		t.Errorf("the guide has %d changes, want 9", n)
+	if n := apply(t, dir); n != 10 {
+		t.Errorf("the guide has %d changes, want 10", n)
 	}
 	run(t, dir, nil, "go", "vet", "./...")
 	if out := run(t, dir, nil, "gofmt", "-l", "."); out != "" {
@@ -231,6 +231,26 @@ func TestTheGuideGivesAnAutomaticApproval(t *testing.T) {
 	want := `{"level":"info","msg":"permission approved automatically","option_kind":"allow_once","reason":"injected_mcp","tool":"update_task_plan_kandev"}`
 	if got, _ := json.Marshal(record); string(got) != want {
 		t.Errorf("record %s, want %s", got, want)
+	}
+}
+
+// A Kandev that injects another host has it in the guide's constant, and the policy expects it.
+func TestTheGuideWithAnotherHost(t *testing.T) {
+	dir := module(t)
+	apply(t, dir)
+	path := filepath.Join(dir, "internal", "agentctl", "server", "config", "config.go")
+	source, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(source, []byte("localhost")); n != 1 {
+		t.Fatalf("the host stands in %d places, want the constant alone", n)
+	}
+	for _, host := range []string{"127.0.0.1", "host.docker.internal", "localhost"} {
+		write(t, path, strings.Replace(string(source), "localhost", host, 1))
+		if got := run(t, dir, frame(plan, options), "go", "run", "."); got != "answered with yes\n" {
+			t.Errorf("%s: %q", host, got)
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ func newPolicy(cfg config.InstanceConfig, logger *slog.Logger) *policy.Policy {
 	p, err := policy.New(policy.Config{
 		AgentType:         cfg.AgentType,
 		Port:              cfg.Port,
+		MCPHost:           config.KandevHost,
 		MCPServers:        servers,
 		InjectedKandevMCP: cfg.InjectedKandevMCP,
 	})

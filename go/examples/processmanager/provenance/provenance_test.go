@@ -4,6 +4,7 @@ package provenance
 
 import (
 	"bytes"
+	"encoding/gob"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -198,10 +199,16 @@ const (
 	frame = `{"toolCall":{"name":"mcp__kandev__list_tasks"},"options":[{"optionId":"yes","kind":"allow_once"}]}`
 )
 
-// A document with the key "-" does set the marker of a type that it is decoded into by mapstructure, whose decoder (2.5.0
-// and before) knows no excluded fields. So a host decodes documents into types that have no marker, as this one does, and
-// as the adoption guide asks for. When this test fails, mapstructure has learned it, and the guide may drop the warning.
+// A document with the key "-" does set a marker whose tag is a dash alone: mapstructure (2.5.0 and before) knows no excluded
+// fields. So a host decodes documents into types that have no marker, as this one does, and as the adoption guide asks for;
+// policy.Config decodes itself. When the canary fails, mapstructure has learned it, and the guide may drop the warning.
 func TestMapstructureTakesTheDashForAName(t *testing.T) {
+	var canary struct {
+		Marker bool `mapstructure:"-"`
+	}
+	if err := mapped(`{"-":true}`, &canary, "mapstructure"); err != nil || !canary.Marker {
+		t.Errorf("mapstructure no longer takes the dash for a name (%v)", err)
+	}
 	const document = `{"-":true,"disable_injection":true}`
 	var profile config.Config
 	var overrides config.InstanceOverrides
@@ -225,9 +232,90 @@ func TestMapstructureTakesTheDashForAName(t *testing.T) {
 	if own.InjectedKandevMCP || own.AgentType != "claude-acp" || own.Port != 43210 {
 		t.Errorf("decoded %+v", own)
 	}
-	var instance config.InstanceConfig
-	if err := mapped(document, &instance, "mapstructure"); err != nil || !instance.InjectedKandevMCP {
-		t.Errorf("mapstructure no longer takes the dash for a name (%v)", err)
+}
+
+// Where mapstructure looks at the fields itself, decoding is an error, with and without the dash: for the host's own
+// InstanceConfig, for a policy.Config squashed into another struct, and for every policy.Config before 2.5, which is what
+// DisableUnmarshaler makes of it. A host that does so finds out on its first start, not from an attacker.
+func TestMapstructureCannotReachTheMarker(t *testing.T) {
+	type squashed struct {
+		Name   string
+		Policy policy.Config `mapstructure:",squash"`
+	}
+	type squashedPointer struct {
+		Policy *policy.Config `mapstructure:",squash"`
+	}
+	type named struct {
+		Name   string
+		Policy policy.Config
+	}
+	type embedded struct {
+		policy.Config `mapstructure:",squash"`
+	}
+	var (
+		plain    policy.Config
+		instance config.InstanceConfig
+		inner    squashed
+		pointer  squashedPointer
+		field    named
+		promoted embedded
+	)
+	pointer.Policy = new(policy.Config)
+	for _, c := range []struct {
+		name       string
+		into       any
+		marker     *bool
+		asBefore25 bool
+		fails      bool
+	}{
+		{"instance", &instance, &instance.InjectedKandevMCP, false, true},
+		{"squashed", &inner, &inner.Policy.InjectedKandevMCP, false, true},
+		{"squashed, before 2.5", &inner, &inner.Policy.InjectedKandevMCP, true, true},
+		{"squashed pointer", &pointer, &pointer.Policy.InjectedKandevMCP, false, true},
+		{"before 2.5", &plain, &plain.InjectedKandevMCP, true, true},
+		{"embedded, before 2.5", &promoted, &promoted.InjectedKandevMCP, true, true},
+		{"embedded", &promoted, &promoted.InjectedKandevMCP, false, false},
+		{"named", &field, &field.Policy.InjectedKandevMCP, false, false},
+	} {
+		for _, key := range append(spellings, "-,squash", "squash") {
+			document := map[string]any{"Name": "x", key: true, "port": 5, "Policy": map[string]any{key: true, "port": 6}}
+			decoder, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{
+				Result: c.into, WeaklyTypedInput: true, DisableUnmarshaler: c.asBefore25,
+				MatchName: func(key, field string) bool { return fold(key) == fold(field) },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch err := decoder.Decode(document); {
+			case *c.marker:
+				t.Fatalf("%s: set by %q", c.name, key)
+			case c.fails && (err == nil || !strings.Contains(err.Error(), "InjectedKandevMCP")):
+				t.Errorf("%s: %q: error %v, want one that names the marker", c.name, key, err)
+			case !c.fails && err != nil:
+				t.Errorf("%s: %q: %v", c.name, key, err)
+			}
+		}
+	}
+	if field.Name != "x" || field.Policy.Port != 6 {
+		t.Errorf("a named field is decoded into %+v", field)
+	}
+}
+
+// What the tag can't prevent, as the adoption guide says: mapstructure reads other tags, and looks at the fields itself. When
+// this test fails, the guide may drop the warning.
+func TestMapstructureWithOtherTagsReachesASquashedMarker(t *testing.T) {
+	for tag, key := range map[string]string{"json": dash, "yaml": dash, "koanf": "injectedkandevmcp"} {
+		var host struct {
+			Policy policy.Config `json:",squash" yaml:",squash" koanf:",squash"`
+		}
+		if err := mapped(fmt.Sprintf(`{%q:true}`, key), &host, tag); err != nil || !host.Policy.InjectedKandevMCP {
+			t.Errorf("%s: no longer set by %q (%v)", tag, key, err)
+		}
+		// A field with a name decodes itself, whatever the tag.
+		var safe struct{ Policy policy.Config }
+		if err := mapped(fmt.Sprintf(`{"Policy":{%q:true,"port":5}}`, key), &safe, tag); err != nil || safe.Policy.InjectedKandevMCP || safe.Policy.Port != 5 {
+			t.Errorf("%s: a named field is decoded into %+v (%v)", tag, safe.Policy, err)
+		}
 	}
 }
 
@@ -277,6 +365,13 @@ func TestRoundTripsLoseTheMarker(t *testing.T) {
 			}
 			return pelletier.Unmarshal(raw, out)
 		},
+		"gob": func(in policy.Config, out *policy.Config) error {
+			var raw bytes.Buffer
+			if err := gob.NewEncoder(&raw).Encode(in); err != nil {
+				return err
+			}
+			return gob.NewDecoder(&raw).Decode(out)
+		},
 		"mapstructure": func(in policy.Config, out *policy.Config) error {
 			var values map[string]any
 			if err := mapstructure.Decode(in, &values); err != nil {
@@ -324,9 +419,9 @@ func TestMarkerIsExcludedByTag(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s has no marker", kind)
 		}
-		for _, tag := range []string{"json", "yaml", "toml", "mapstructure", "xml"} {
-			if got := field.Tag.Get(tag); got != "-" {
-				t.Errorf("%s: tag %s is %q, want \"-\"", kind, tag, got)
+		for tag, want := range map[string]string{"json": "-", "yaml": "-", "toml": "-", "mapstructure": "-,squash", "xml": "-"} {
+			if got := field.Tag.Get(tag); got != want {
+				t.Errorf("%s: tag %s is %q, want %q", kind, tag, got, want)
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func newDecide(streams Streams) *cobra.Command {
 		Example: `  kandev-policy decide --config config.json frame.json
   kandev-policy decide --config config.json --json - < frame.json
   jq -c .config session.json | kandev-policy decide --config - frame.json`,
-		Args: cobra.ExactArgs(1),
+		Args: frameArgument,
 		RunE: func(_ *cobra.Command, args []string) error {
 			in, err := readInputs(streams, configPath, args[0])
 			if err != nil {

@@ -24,7 +24,7 @@ to be different, and what to do.
 		Example: `  kandev-policy explain --config config.json frame.json
   kandev-policy explain --config config.json --json frame.json | jq .trace
   kandev-policy explain --config reviewer.json - < hook-payload.json`,
-		Args: cobra.ExactArgs(1),
+		Args: frameArgument,
 		RunE: func(_ *cobra.Command, args []string) error {
 			in, err := readInputs(streams, configPath, args[0])
 			if err != nil {

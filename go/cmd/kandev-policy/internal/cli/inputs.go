@@ -27,6 +27,15 @@ func configFlag(command *cobra.Command, path *string) {
 	_ = command.MarkFlagFilename("config", "json")
 }
 
+// frameArgument wants one argument. cobra counts them before it misses a flag, so of two files the first is likely to be
+// a config that the user didn't name as one.
+func frameArgument(command *cobra.Command, args []string) error {
+	if len(args) == 2 && !command.Flags().Changed("config") {
+		return errors.New("two files but no --config: the config is given as --config FILE, and FRAME alone as an argument")
+	}
+	return cobra.ExactArgs(1)(command, args)
+}
+
 func readInputs(streams Streams, configPath, requestPath string) (inputs, error) {
 	if configPath == document.Stdin && requestPath == document.Stdin {
 		return inputs{}, errors.New("only one of the config and the request can come from standard input (-)")
@@ -49,10 +58,17 @@ func (in inputs) check(d policy.Decision) error {
 	case policy.ReasonMalformedConfig:
 		_, err := policy.NewJSON(in.config.Bytes)
 		return unusable(configProblem(in.config, err))
-	case policy.ReasonMalformedFrame, policy.ReasonMalformedRequest:
-		if place, problem := document.SyntaxError(in.request.Bytes); problem != "" {
-			return unusable(fmt.Errorf("%s: %s", in.request.At(place), problem))
-		}
+	case policy.ReasonMalformedFrame:
+		return in.requestProblem(document.SyntaxError)
+	case policy.ReasonMalformedRequest:
+		return in.requestProblem(document.HookSyntaxError)
+	}
+	return nil
+}
+
+func (in inputs) requestProblem(syntaxError func([]byte) (document.Place, string)) error {
+	if place, problem := syntaxError(in.request.Bytes); problem != "" {
+		return unusable(fmt.Errorf("%s: %s", in.request.At(place), problem))
 	}
 	return nil
 }

@@ -9,10 +9,16 @@ import (
 // of objects and arrays the bracket alone. Of a key that is there twice it is the last one.
 type Members map[string][]byte
 
-// ReadMembers reads the members of a document that is one JSON object; of another document it gives some or none. It
-// takes no more memory the deeper the document is, and passes over strings without looking at them.
+// ReadMembers reads the members of a document that is one JSON object; of another document it gives some or none.
 func ReadMembers(document []byte) Members {
 	members := Members{}
+	EachMember(document, func(key string, value []byte) { members[key] = value })
+	return members
+}
+
+// EachMember gives each member, also one whose key is there again. It takes no more memory the deeper the document is,
+// and passes over strings without looking at them.
+func EachMember(document []byte, member func(key string, value []byte)) {
 	var key []byte
 	depth := 0
 	for i := 0; i < len(document); i++ {
@@ -50,10 +56,9 @@ func ReadMembers(document []byte) Members {
 		}
 		var name string
 		if json.Unmarshal(key, &name) == nil {
-			members[name] = token
+			member(name, token)
 		}
 	}
-	return members
 }
 
 // closingQuote is the place of the quote that ends the string which begins at i.
@@ -81,9 +86,12 @@ func (m Members) Has(key string) bool {
 }
 
 // Text is the text of a member that is a string, else empty.
-func (m Members) Text(key string) string {
+func (m Members) Text(key string) string { return Text(m[key]) }
+
+// Text is the text of a value that is a string, else empty.
+func Text(value []byte) string {
 	var text string
-	if json.Unmarshal(m[key], &text) != nil {
+	if json.Unmarshal(value, &text) != nil {
 		return ""
 	}
 	return text

@@ -31,19 +31,22 @@ func SyntaxError(document []byte) (place Place, problem string) {
 	if start == len(document) {
 		return at(document, start), "empty, expected a JSON object"
 	}
-	var value json.RawMessage
+	offset, text := len(document), ""
 	var syntax *json.SyntaxError
-	if err := json.Unmarshal(document, &value); errors.As(err, &syntax) {
-		switch text := syntax.Error(); {
-		case strings.HasPrefix(text, "unexpected end"):
-			return at(document, len(document)), "the JSON ends too early"
-		case strings.HasSuffix(text, "after top-level value"):
-			return at(document, int(syntax.Offset)-1), "more text behind the JSON"
-		case strings.HasSuffix(text, "exceeded max depth"):
-			// The decoder's limit, not JSON's.
-		case strings.HasPrefix(text, "invalid character"):
-			return at(document, int(syntax.Offset)-1), "not JSON: " + wording(text)
+	if err := json.Unmarshal(document, new(json.RawMessage)); errors.As(err, &syntax) {
+		offset, text = int(syntax.Offset)-1, syntax.Error()
+		if strings.HasSuffix(text, "exceeded max depth") { // the decoder's limit, not JSON's
+			offset, text = deepError(document)
 		}
+	}
+	switch {
+	case text == "":
+	case text == endsEarly:
+		return at(document, len(document)), "the JSON ends too early"
+	case strings.HasSuffix(text, "after top-level value"):
+		return at(document, offset), "more text behind the JSON"
+	default:
+		return at(document, offset), "not JSON: " + wording(text)
 	}
 	if document[start] != '{' {
 		return at(document, start), "expected a JSON object"
@@ -51,9 +54,25 @@ func SyntaxError(document []byte) (place Place, problem string) {
 	return Place{}, ""
 }
 
+// HookSyntaxError is SyntaxError for a hook payload, the one document that may begin with a BOM.
+func HookSyntaxError(payload []byte) (place Place, problem string) {
+	if len(payload) >= MaxBytes {
+		return SyntaxError(payload)
+	}
+	text := WithoutBOM(payload)
+	if place, problem = SyntaxError(text); place.Line == 1 {
+		place.Column += len(payload) - len(text)
+	}
+	return place, problem
+}
+
+// WithoutBOM is a hook payload without the BOM that it may begin with.
+func WithoutBOM(payload []byte) []byte { return bytes.TrimPrefix(payload, []byte("\ufeff")) }
+
 // wording is the decoder's text without the character it stumbled over, which might be part of a secret.
 func wording(text string) string {
-	return "unexpected character" + text[strings.LastIndex(text, "'")+1:]
+	text = text[strings.LastIndex(text, "'")+1:]
+	return "unexpected character " + strings.TrimPrefix(text, " ")
 }
 
 // Key finds a key by the path that the engine names it by, such as "mcp_servers[1].url". A duplicate key is found

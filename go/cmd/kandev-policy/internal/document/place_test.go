@@ -3,11 +3,13 @@ package document
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 )
 
 func TestSyntaxError(t *testing.T) {
+	deep := `{"a":` + strings.Repeat("[", 20000)
 	for _, test := range []struct {
 		document string
 		place    Place
@@ -31,12 +33,71 @@ func TestSyntaxError(t *testing.T) {
 		{"{} {}", Place{1, 4}, "more text behind the JSON"},
 		{"{" + strings.Repeat(" ", MaxBytes-3) + "}", Place{}, ""},
 		{"{" + strings.Repeat(" ", MaxBytes-2) + "}", Place{}, "longer than 16 MiB"},
+		{deep + "garbage\n", Place{1, 20006}, "not JSON: unexpected character looking for beginning of value"},
+		{deep + "1,\n}", Place{2, 1}, "not JSON: unexpected character looking for beginning of value"},
+		{deep + "01]", Place{1, 20007}, "not JSON: unexpected character after array element"},
+		{deep, Place{1, 20006}, "the JSON ends too early"},
+		{deep + strings.Repeat("]", 20000) + "}}", Place{1, 40007}, "more text behind the JSON"},
+		{deep + strings.Repeat("]", 20000) + "}", Place{}, ""},
+		{deep[5:] + strings.Repeat("]", 20000), Place{1, 1}, "expected a JSON object"},
 		{"\xef\xbb\xbf{}", Place{1, 1}, "not JSON: unexpected character looking for beginning of value"},
 	} {
 		if place, problem := SyntaxError([]byte(test.document)); place != test.place || problem != test.problem {
 			t.Errorf("%.40q: got %v %q, want %v %q", test.document, place, problem, test.place, test.problem)
 		}
 	}
+}
+
+func TestHookSyntaxError(t *testing.T) {
+	for _, test := range []struct {
+		payload string
+		place   Place
+		problem string
+	}{
+		{"\ufeff{}", Place{}, ""},
+		{"{}", Place{}, ""},
+		{"\ufeff{,", Place{1, 5}, "not JSON: unexpected character looking for beginning of object key string"},
+		{"\ufeff\n{,", Place{2, 2}, "not JSON: unexpected character looking for beginning of object key string"},
+		{"\ufeff\ufeff{}", Place{1, 4}, "not JSON: unexpected character looking for beginning of value"},
+		{" \ufeff{}", Place{1, 2}, "not JSON: unexpected character looking for beginning of value"},
+		{"\ufeff{" + strings.Repeat(" ", MaxBytes), Place{}, "longer than 16 MiB"},
+		{("\ufeff{" + strings.Repeat(" ", MaxBytes))[:MaxBytes], Place{}, "longer than 16 MiB"},
+	} {
+		if place, problem := HookSyntaxError([]byte(test.payload)); place != test.place || problem != test.problem {
+			t.Errorf("%.40q: got %v %q, want %v %q", test.payload, place, problem, test.place, test.problem)
+		}
+	}
+}
+
+// FuzzDeepError compares with encoding/json on what is not deep.
+func FuzzDeepError(f *testing.F) {
+	for _, document := range []string{
+		`{"a":[1,{"b":null}],"c":"\\"" }`, `{}`, ` [ ] `, ``, ` `, `{"a"`, `{"a":`, `{"a":1`, `{"a":1,`, `{"a":1,}`, `{,}`, `{"a" 1}`, `{"a":1 2}`, `{"a":1]`,
+		`[1,]`, `[1 2]`, `[1}`, `[,`, `[}`, `]`, `}`, `:`, `,`, `01`, `[01]`, `-`, `[-]`, `[1.]`, `[1e]`, `1e5 `, `tru`, `[tru,`, `truex`, `[nul`, `[nullx]`, `NaN`,
+		`"`, `"\`, `"\x"`, `"\u12"`, `["\u12G4"]`, "[\"\n\"]", `{"a\`, `{"\q":1}`, `{7:1}`, `{'a':1}`, `1 1`, `{} []`, `["a""b"]`, `{"a""b"}`, "[\x00]", "\"\xff\"",
+	} {
+		f.Add([]byte(document))
+	}
+	f.Fuzz(func(t *testing.T, document []byte) {
+		wantOffset, want := len(document), ""
+		var syntax *json.SyntaxError
+		if errors.As(json.Unmarshal(document, new(json.RawMessage)), &syntax) {
+			wantOffset, want = len(document), syntax.Error()
+			if want != endsEarly {
+				wantOffset, want = int(syntax.Offset)-1, wording(want)
+			}
+		}
+		if strings.HasSuffix(want, "exceeded max depth") {
+			return
+		}
+		offset, text := deepError(document)
+		if text != "" && text != endsEarly {
+			text = wording(text)
+		}
+		if offset != wantOffset || text != want {
+			t.Errorf("%q: got %d %q, want %d %q", document, offset, text, wantOffset, want)
+		}
+	})
 }
 
 func TestKey(t *testing.T) {

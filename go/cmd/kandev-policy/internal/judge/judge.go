@@ -3,6 +3,7 @@ package judge
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/kandev/kandev-policy/go/cmd/kandev-policy/internal/document"
 	"github.com/kandev/kandev-policy/go/policy"
@@ -58,19 +59,22 @@ func (j *Judge) Decide(line []byte) (d policy.Decision, what Line, problem strin
 	default:
 		return d, Request, ""
 	}
+	if j.reviewer {
+		line = document.WithoutBOM(line)
+	}
 	if !j.isJSON(line) {
 		if _, problem = document.SyntaxError(line); problem != "" {
 			return d, Bad, problem
 		}
 	}
-	members := document.ReadMembers(line)
 	if j.reviewer {
+		members := document.ReadMembers(line)
 		if !members.Null("hook_event_name") && members.Text("hook_event_name") != "PermissionRequest" {
 			return d, Other, ""
 		}
 		return d, Request, ""
 	}
-	return d, frameOrMessage(members), unknown
+	return d, frameOrMessage(line), unknown
 }
 
 // isJSON asks the engine, which is many times faster than encoding/json: with a method put in front, a line that is one
@@ -87,14 +91,18 @@ func (j *Judge) isJSON(line []byte) bool {
 
 const unknown = "neither a JSON-RPC message nor the params of a permission request"
 
-// frameOrMessage tells a permission request that is malformed from a response or another message.
-func frameOrMessage(members document.Members) Line {
-	switch {
-	case members.Text("method") == "session/request_permission", members.Has("toolCall"), members.Has("subject"), members.Has("options"):
-		return Request
-	case members.Has("method"), members.Has("result"), members.Has("error"):
-		return Other
-	default:
-		return Bad
-	}
+// frameOrMessage tells a permission request that is malformed from a response or another message. Of a key that is there
+// twice, or in another spelling, a host's decoder may have taken either: what may be a request counts as one.
+func frameOrMessage(line []byte) Line {
+	what := Bad
+	document.EachMember(line, func(key string, value []byte) {
+		is := func(name string) bool { return strings.EqualFold(key, name) } // which folds as encoding/json does
+		switch {
+		case is("toolCall"), is("subject"), is("options"), is("method") && document.Text(value) == "session/request_permission":
+			what = Request
+		case what == Bad && (is("method") || is("params") || key == "result" || key == "error"):
+			what = Other
+		}
+	})
+	return what
 }

@@ -34,6 +34,17 @@ func TestLines(t *testing.T) {
 		{injected, `{"method":"session/request_permission","params":{"toolCall":7}}`, Request, ""},
 		{injected, `{"result":1,"toolCall":{}}`, Request, ""},
 		{injected, `{"options":[7]}`, Request, ""},
+		{injected, `{"METHOD":"session/request_permission","params":{}}`, Request, ""},
+		{injected, `{"method":"session/request_permission","method":"session/update"}`, Request, ""},
+		{injected, `{"method":"session/update","METHOD":"session/request_permission","params":{}}`, Request, ""},
+		{injected, `{"result":1,"\u017fubject":null}`, Request, ""},
+		{injected, `{"toolcall":{}}`, Request, ""},
+		{injected, `{"METHOD":"session/update","params":{}}`, Other, ""},
+		{injected, `{"params":{},"params":{}}`, Other, ""},
+		{injected, `{"PARAMS":{}}`, Other, ""},
+		{injected, `{"params":{"METHOD":"session/request_permission","toolCall":{}},"Params":1}`, Other, ""},
+		{injected, `{"toolCall":` + deep[:100000] + "garbage", Bad, "not JSON: unexpected character looking for beginning of value"},
+		{injected, "\ufeff" + `{"toolCall":7,"options":[]}`, Bad, "not JSON: unexpected character looking for beginning of value"},
 		{injected, "{\"toolCall\":{\"name\":\"\xff\"}}", Request, ""}, // no UTF-8, but a request all the same
 		{injected, `{"result":1},"x":{}`, Bad, "more text behind the JSON"},
 		{injected, `{"result":1} {"result":1}`, Bad, "more text behind the JSON"},
@@ -48,6 +59,10 @@ func TestLines(t *testing.T) {
 		{reviewer, `{"session_id":"s","tool_name":"Bash","hook_event_name":null}`, Request, ""},
 		{reviewer, `{"session_id":7,"tool_name":"Bash","hook_event_name":"PermissionRequest"}`, Request, ""},
 		{reviewer, `{"session_id":"s","tool_name":"Bash","hook_event_name":"PreToolUse"}`, Other, ""},
+		{reviewer, "\ufeff" + `{"session_id":"","tool_name":"mcp__kcap_review__x"}`, Request, ""},
+		{reviewer, "\ufeff" + `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash"}`, Other, ""},
+		{reviewer, "\ufeff\ufeff" + `{"session_id":"s","tool_name":"Bash"}`, Bad, "not JSON: unexpected character looking for beginning of value"},
+		{reviewer, "\ufeff", Bad, "empty, expected a JSON object"},
 		{reviewer, `{"session_id":"s"`, Bad, "the JSON ends too early"},
 	} {
 		_, got, problem := test.judge.Decide([]byte(test.line))
