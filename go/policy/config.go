@@ -53,13 +53,16 @@ type Config struct {
 	//
 	// One way in is left, for hosts that take it: a Config that is squashed into another struct by a mapstructure decoder
 	// with a TagName of its own, such as "json" or "yaml". Decode into a named field, or into a type without the marker.
-	InjectedKandevMCP bool `json:"-" yaml:"-" toml:"-" mapstructure:"-,squash" xml:"-"`
+	InjectedKandevMCP bool `json:"-" yaml:"-" toml:"-" mapstructure:"-" xml:"-"`
+
+	// No room, no value: it makes mapstructure fail where it would read the fields one by one.
+	markerIsSetInCode [0]bool `mapstructure:",squash"`
 }
 
 // How mapstructure is kept out. It skips "-" when it encodes but takes it for a field's name when it decodes, so that the
 // document {"-": true} would set the marker. From 2.5 on it calls UnmarshalMapstructure for a Config. Older ones, and all of
-// them for a Config that is squashed into another struct, read the tag: a bool can't be squashed, so that each such
-// decoding, whatever the document, is an error about the field InjectedKandevMCP and leaves it alone.
+// them for a Config that is squashed into another struct, read the fields' tags: what is no struct can't be squashed, so that
+// each such decoding, whatever the document, is an error about the field markerIsSetInCode.
 
 // UnmarshalMapstructure decodes as JSON does, strictly typed and without the marker.
 func (c *Config) UnmarshalMapstructure(document any) error {

@@ -56,7 +56,7 @@ func TestProvenanceIsNoPartOfADocument(t *testing.T) {
 		t.Errorf("round trip: %v, want %v", back, cfg)
 	}
 	field, _ := reflect.TypeFor[Config]().FieldByName("InjectedKandevMCP")
-	for format, want := range map[string]string{"json": "-", "yaml": "-", "toml": "-", "mapstructure": "-,squash"} {
+	for format, want := range map[string]string{"json": "-", "yaml": "-", "toml": "-", "mapstructure": "-"} {
 		if got := field.Tag.Get(format); got != want {
 			t.Errorf("%s: tag %q, want %q", format, got, want)
 		}
