@@ -15,11 +15,11 @@ cd "$(dirname "$0")/../.."
 
 cargo_fuzz=0.13.2
 rust=(frame config hook catalog abi)
-go=(FuzzDecideFrame FuzzDecideJSON FuzzDecideRequest FuzzJSONString FuzzHTTP)
+go=(FuzzDecideFrame FuzzDecideJSON FuzzDecideRequest FuzzJSONString FuzzDeepError FuzzHTTP)
 declare -A runs=(
     [frame]=50000000 [config]=20000000 [hook]=20000000 [catalog]=5000000 [abi]=5000000
     [FuzzDecideFrame]=1000000 [FuzzDecideJSON]=1000000 [FuzzDecideRequest]=1000000
-    [FuzzJSONString]=100000 [FuzzHTTP]=100000
+    [FuzzJSONString]=100000 [FuzzDeepError]=1000000 [FuzzHTTP]=100000
 )
 
 target=${CARGO_TARGET_DIR:-target}
@@ -86,11 +86,14 @@ run_rust() { # target
 # --- go test -fuzz ----------------------------------------------------------------------------------------------------
 
 run_go() { # target
-    local name=$1 package=./policy log=$target/fuzz/$1.log time code=0 execs new began=$SECONDS
-    [ "$name" != FuzzHTTP ] || package=./bridge
+    local name=$1 module=go package=./policy log=$target/fuzz/$1.log time code=0 execs new began=$SECONDS
+    case $name in
+        FuzzHTTP) package=./bridge ;;
+        FuzzDeepError) module=go/cmd/kandev-policy package=./internal/document ;;
+    esac
     time=${FUZZ_SECONDS:+${FUZZ_SECONDS}s}
     time=${time:-${FUZZ_RUNS:-${runs[$name]}}x}
-    (cd go && go test "$package" -run '^$' -fuzz "^$name\$" -fuzztime "$time") >"$log" 2>&1 || code=$?
+    (cd "$module" && go test "$package" -run '^$' -fuzz "^$name\$" -fuzztime "$time") >"$log" 2>&1 || code=$?
     execs=$(sed -n 's/^fuzz: elapsed: .*, execs: \([0-9]*\).*/\1/p' "$log" | tail -n 1)
     new=$(sed -n 's/.*new interesting: \([0-9]*\).*/\1/p' "$log" | tail -n 1)
     [ "$code" -eq 0 ] || tail -n 40 "$log"
