@@ -182,7 +182,8 @@ func (h Hook) reshape(answer []byte) ([]byte, error) {
 	case event != hookEvent:
 		return nil, errNoAnswer
 	case behavior == "allow":
-		return Answer{Allow: true, UpdatedInput: decision["updatedInput"], UpdatedPermissions: decision["updatedPermissions"]}.body(h.Vendor)
+		allowed := Answer{Allow: true, UpdatedInput: decision["updatedInput"], UpdatedPermissions: decision["updatedPermissions"]}
+		return allowed.forAgent(h.Vendor).body(h.Vendor)
 	case behavior == "deny":
 		return Answer{Message: message}.body(h.Vendor)
 	default:
