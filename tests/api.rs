@@ -81,6 +81,8 @@ fn a_config_error_names_the_key_and_the_types() {
         (r#"{"policy":"unattended_review","policy":"unattended_review"}"#, "policy: duplicate key"),
         (r#"{"policy":"unattended_review","vendor":"codex","policy":null}"#, "policy: duplicate key"),
         (r#"{"policy":"injected_mcp","policy":5}"#, "policy: duplicate key"),
+        (r#"{"mcp_servers":[{},{},3]}"#, "mcp_servers[2]: found integer, expected object"),
+        (r#"{"mcp_servers":[{},{"name":"kandev","a":1,"a":2},3]}"#, "mcp_servers[1].a: duplicate key"),
     ] {
         let error = config_error(config.as_bytes());
         assert!(error.to_string().ends_with(text), "{config}: {error}");
