@@ -74,7 +74,7 @@ BLOCKS = {
     ("README.md", 'make -C "$POLICY" lib   # not with CGO_ENABLED=0, which takes the same engine as WebAssembly'): Run(
         files={"main.go": lambda: block("README.md", "go"), "go.mod": GO_MODULE},
         after="go run .", prints="answer with yes because injected_mcp\n"),
-    ("README.md", "make demo   # builds everything and decides 158 captured frames of released agents, from Rust, C and Go"):
+    ("README.md", "make demo   # builds everything and decides 158 captured frames of three releases of Claude's ACP agent, from Rust, C and Go"):
         By("tests/run.sh"),
     ("README.md", "make lib"): Run("checkout", files={"hello.c": lambda: block("README.md", "c"), "hello": None},
         before="cc -std=c99 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -Iinclude hello.c",
