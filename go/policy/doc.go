@@ -70,8 +70,8 @@
 //
 // A decision says decision, reason, option id and kind, server and tool, and nothing else of a request or a config.
 // [Config], [MCPServer], [Request], [Option] and [Decision] print with every verb of package fmt, and in log/slog, without
-// headers, environment, arguments, URLs, titles and metadata. An encoder such as encoding/json still writes a config, its servers and its options, and fmt prints
-// all of what is in an unexported field; see [Config].
+// headers, environment, arguments, URLs, titles and metadata. An encoder such as encoding/json still writes a config, its
+// servers, and options, and fmt prints all of what is in an unexported field; see [Config].
 //
 // # Engines
 //
