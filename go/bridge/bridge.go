@@ -186,9 +186,12 @@ func (b *Bridge) Close() error {
 	defer close(b.closed)
 
 	b.stopWatching()
+	// All at once: each may wait for a client of its own.
+	var revocations sync.WaitGroup
 	for _, reviewer := range reviewers {
-		reviewer.Revoke()
+		revocations.Go(reviewer.Revoke)
 	}
+	revocations.Wait()
 	b.cancel()
 	grace, done := context.WithTimeout(context.Background(), b.options.Grace)
 	defer done()
