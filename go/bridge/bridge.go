@@ -43,6 +43,9 @@ type Options struct {
 	// Logger gets one record for each answer: what was decided, why and for whom (a reviewer's number, 0 for the shared
 	// token), the MCP server and tool, and the status. It never holds a token, a URL, or anything else of a request. nil logs
 	// nothing.
+	//
+	// A record is written when its answer has been sent, so a handler that is slow or panics delays and spoils none; a slow
+	// one keeps the connection's place meanwhile. A panic is reported on standard error, by its type alone.
 	Logger *slog.Logger
 	// Decisions counts each answer to a live token by its reason; nil counts nothing.
 	Decisions *policy.Counters

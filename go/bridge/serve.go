@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"log/slog"
 	"net/http"
 	"os"
@@ -25,6 +26,9 @@ const (
 	notFound = "not_found"
 	tooSlow  = "too_slow"
 )
+
+// lastResort says that a host's logger has panicked. It isn't the default logger, which may end in the same handler.
+var lastResort = log.New(os.Stderr, "", log.LstdFlags)
 
 // serve answers one request: who asks, what, and may they?
 func (b *Bridge) serve(w http.ResponseWriter, r *http.Request) {
@@ -168,7 +172,7 @@ func (e *exchange) limitSending() {
 }
 
 // send counts and sends the one answer, down to the operating system: a revocation that returns later finds none of it
-// left here, and what a host's logger does to us then keeps it from nobody. A later answer changes nothing.
+// left here, and nothing that a host's logger does afterwards spoils it. A later answer changes nothing.
 func (e *exchange) send(status int, body []byte, word string, d policy.Decision) {
 	if e.status != 0 {
 		return
@@ -189,7 +193,15 @@ func (e *exchange) send(status int, body []byte, word string, d policy.Decision)
 
 // record writes the log record. Server and tool are the parts of a name that has been parsed, so they hold letters,
 // digits, _ and - only; all else is words and numbers of ours.
+//
+// The answer has been sent, so a handler that panics costs the record alone, and not the connection. What it panics with is
+// the host's and may hold anything: its type says enough.
 func (e *exchange) record(ctx context.Context) {
+	defer func() {
+		if value := recover(); value != nil {
+			lastResort.Printf("bridge: the logger panicked with a %T, so a record is lost", value)
+		}
+	}()
 	level := slog.LevelInfo
 	if e.status == http.StatusNotFound {
 		level = slog.LevelDebug // anybody on the machine can cause these
