@@ -41,10 +41,13 @@ type Options struct {
 	// Prompt asks a person about a request of an interactive session. nil denies each of them.
 	Prompt Prompt
 	// Logger gets one record for each answer: what was decided, why and for whom (a reviewer's number, 0 for the shared
-	// token), the MCP server and tool, and the status. It never holds a token, a URL, or anything else of a request. nil logs
-	// nothing.
+	// token), the MCP server and tool, and the status; at debug level for a 404, which anybody on the machine can cause, and
+	// at info level else. It never holds a token, a URL, or anything else of a request. nil logs nothing.
+	//
+	// A record is written when its answer has been sent, so a handler that is slow or panics delays and spoils none; a slow
+	// one keeps the connection's place meanwhile. A panic is reported on standard error, by its type alone.
 	Logger *slog.Logger
-	// Decisions counts each answer to a live token by its reason; nil counts nothing.
+	// Decisions counts each decision by its reason, so neither a 404 nor a 408; nil counts nothing.
 	Decisions *policy.Counters
 	// EnabledVendors are the vendors that reviewers may be registered for; nil is "codex" alone. Enable "claude" for
 	// launches with a strict MCP config (--strict-mcp-config).
@@ -186,9 +189,12 @@ func (b *Bridge) Close() error {
 	defer close(b.closed)
 
 	b.stopWatching()
+	// All at once: each may wait for a client of its own.
+	var revocations sync.WaitGroup
 	for _, reviewer := range reviewers {
-		reviewer.Revoke()
+		revocations.Go(reviewer.Revoke)
 	}
+	revocations.Wait()
 	b.cancel()
 	grace, done := context.WithTimeout(context.Background(), b.options.Grace)
 	defer done()

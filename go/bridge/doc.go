@@ -41,6 +41,8 @@
 // # Revocation
 //
 // Once [Reviewer.Revoke] has returned, no answer that allows is begun on that token, even for a request that was under way.
+// What is answered before is with the operating system by then. It is logged afterwards, so a slow logger delays nobody's
+// answer.
 //
 // # Threads
 //

@@ -52,7 +52,8 @@ func (h Hook) LogValue() slog.Value { return slog.StringValue(h.String()) }
 // Answer posts the payload to the bridge and gives the answer to print. There always is one: whatever fails, be it a panic,
 // it is an answer that denies, and the error says what failed, without the URL and its token, and without anything that a
 // server sent. The bridge's answer must be complete and have one reading: the known members, spelled exactly, each once. The
-// answer to print has the members that the vendor's agent understands and no other.
+// answer to print has the members that the vendor's agent understands and no other. One that allows a call with an edited
+// input is an answer that denies for an agent that can't edit it.
 func (h Hook) Answer(ctx context.Context, payload io.Reader) (answer []byte, err error) {
 	defer func() {
 		if recover() != nil {
@@ -155,7 +156,8 @@ func (h Hook) post(ctx context.Context, target string, body []byte) ([]byte, err
 
 var errNoAnswer = errors.New("the bridge's answer is none")
 
-// reshape gives an answer with the members that the vendor's agent understands.
+// reshape gives an answer with the members that the vendor's agent understands; see [Answer.UpdatedInput] for one that it
+// doesn't.
 func (h Hook) reshape(answer []byte) ([]byte, error) {
 	top, err := strictly(answer, "hookSpecificOutput")
 	if err != nil {
@@ -178,16 +180,14 @@ func (h Hook) reshape(answer []byte) ([]byte, error) {
 			return nil, errNoAnswer
 		}
 	}
-	switch {
-	case event != hookEvent:
-		return nil, errNoAnswer
-	case behavior == "allow":
-		return Answer{Allow: true, UpdatedInput: decision["updatedInput"], UpdatedPermissions: decision["updatedPermissions"]}.body(h.Vendor)
-	case behavior == "deny":
-		return Answer{Message: message}.body(h.Vendor)
-	default:
+	if event != hookEvent || behavior != "allow" && behavior != "deny" {
 		return nil, errNoAnswer
 	}
+	shaped, err := Answer{behavior == "allow", message, decision["updatedInput"], decision["updatedPermissions"]}.forVendor(h.Vendor)
+	if err != nil {
+		return nil, err
+	}
+	return shaped.body()
 }
 
 // transportError says what failed in words that hold neither the URL nor bytes of a server's, which net/http quotes.

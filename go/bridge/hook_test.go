@@ -23,7 +23,7 @@ func TestHookHandsTheAnswerOn(t *testing.T) {
 		{r.URL(), "codex", summary, allowBody},
 		{r.URL() + "/", "codex", summary + "\n", allowBody},
 		{r.URL(), "codex", shell, denyBody("This reviewer may only use the MCP tools of its launch.")},
-		{b.BaseURL(), "codex", shell, allowBody},
+		{b.BaseURL(), "codex", shell, denyBody("This agent can't run a call whose input was edited, so the request was denied.")},
 		{b.BaseURL(), "claude", shell, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"a":1}}}}`},
 	} {
 		answer, err := Hook{URL: x.url, Vendor: x.vendor}.Answer(t.Context(), strings.NewReader(x.body))

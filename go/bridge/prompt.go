@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,11 +53,12 @@ type Answer struct {
 	Allow bool
 	// Message is what a denied agent reads; a fixed sentence if empty.
 	Message string
-	// UpdatedInput, a JSON object, is the input that the tool is to be called with in place of the agent's. For Claude Code
-	// only, when Allow is set: Codex would take an answer that has it for none, so it is left out there and the call goes
-	// ahead with the agent's own input.
+	// UpdatedInput, a JSON object, is the input that the tool is to be called with in place of the agent's, when Allow is
+	// set; nil leaves the agent's. Only Claude Code takes one. For another agent any that is not nil denies: a plain allow
+	// would run the call that the person has changed.
 	UpdatedInput json.RawMessage
-	// UpdatedPermissions, a JSON array, are permission rules that Claude Code is to remember. As for UpdatedInput.
+	// UpdatedPermissions, a JSON array, are permission rules that Claude Code is to remember, when Allow is set; nil are
+	// none. For another agent they are left out, and the call is allowed this once.
 	UpdatedPermissions json.RawMessage
 }
 
@@ -79,6 +81,7 @@ const (
 	internalErrorMessage = "The request was denied because of an internal error."
 	noPromptMessage      = "Nobody can be asked, so the request was denied."
 	promptFailedMessage  = "Nobody could be asked, so the request was denied."
+	noUpdateMessage      = "This agent can't run a call whose input was edited, so the request was denied."
 	tooManyMessage       = "Too many requests wait for a person, so the request was denied."
 )
 
@@ -99,25 +102,33 @@ const hookEvent = "PermissionRequest"
 
 var errUnusableAnswer = errors.New("bridge: UpdatedInput is no JSON object, or UpdatedPermissions no JSON array")
 
-// body gives the answer as a vendor's agent takes it.
-func (a Answer) body(vendor string) ([]byte, error) {
+// forVendor gives the answer that a vendor's agent is to get: one with what it takes and nothing else, which is allowed only
+// if that is all that the person allowed.
+func (a Answer) forVendor(vendor string) (Answer, error) {
+	switch {
+	case !a.Allow:
+		return Answer{Message: cmp.Or(a.Message, deniedMessage)}, nil
+	case vendor != "claude" && a.UpdatedInput != nil:
+		return Answer{Message: noUpdateMessage}, nil
+	case vendor != "claude":
+		return Answer{Allow: true}, nil
+	case !isJSON(a.UpdatedInput, '{') || !isJSON(a.UpdatedPermissions, '['):
+		return Answer{}, errUnusableAnswer
+	default:
+		return Answer{Allow: true, UpdatedInput: a.UpdatedInput, UpdatedPermissions: a.UpdatedPermissions}, nil
+	}
+}
+
+// body is what an agent reads.
+func (a Answer) body() ([]byte, error) {
 	var hook hookAnswer
 	hook.Output.Event = hookEvent
 	decision := &hook.Output.Decision
-	if !a.Allow {
-		decision.Behavior, decision.Message = "deny", a.Message
-		if a.Message == "" {
-			decision.Message = deniedMessage
-		}
-	} else {
+	decision.Behavior, decision.Message = "deny", a.Message
+	if a.Allow {
 		decision.Behavior = "allow"
-		if vendor == "claude" {
-			if !isJSON(a.UpdatedInput, '{') || !isJSON(a.UpdatedPermissions, '[') {
-				return nil, errUnusableAnswer
-			}
-			decision.UpdatedInput, decision.UpdatedPermissions = a.UpdatedInput, a.UpdatedPermissions
-		}
 	}
+	decision.UpdatedInput, decision.UpdatedPermissions = a.UpdatedInput, a.UpdatedPermissions
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
 	encoder.SetEscapeHTML(false)
@@ -125,14 +136,15 @@ func (a Answer) body(vendor string) ([]byte, error) {
 	return bytes.TrimSuffix(body.Bytes(), []byte("\n")), err
 }
 
-// isJSON reports whether a value is absent, or JSON that begins in this way.
+// isJSON reports whether a value is absent, or JSON that begins in this way. One that is empty but there is neither: a
+// person may have cleared it.
 func isJSON(value json.RawMessage, open byte) bool {
-	return len(value) == 0 || json.Valid(value) && bytes.TrimLeft(value, " \t\r\n")[0] == open
+	return value == nil || json.Valid(value) && bytes.TrimLeft(value, " \t\r\n")[0] == open
 }
 
 // denied is the answer that denies.
 func denied(message string) []byte {
-	body, _ := Answer{Message: message}.body("") // which fails for no message
+	body, _ := Answer{Message: message}.body() // which fails for no message
 	return body
 }
 
@@ -166,7 +178,10 @@ func (e *exchange) ask(ctx context.Context, d policy.Decision, payload []byte) p
 	e.w.Header()["Connection"] = []string{"close"}
 	answer, err := prompt(ctx, e.options.Prompt, request)
 	if err == nil {
-		d.Response, err = answer.body(e.vendor)
+		answer, err = answer.forVendor(e.vendor)
+	}
+	if err == nil {
+		d.Response, err = answer.body()
 	}
 	if err != nil {
 		d.Response = denied(promptFailedMessage)

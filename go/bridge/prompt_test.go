@@ -135,9 +135,31 @@ func TestPromptsTakeNoPlacesOfReviewers(t *testing.T) {
 	expect(t, client(t), b.BaseURL(), "codex", shell, 200, allowBody)
 }
 
-// TestAnswersAreShapedPerVendor, with what Codex doesn't know left out.
+// TestEditedCallIsNotRunUnedited: an agent that takes no input of a person's is denied, in the records too, and also by the
+// hook if the bridge sent one.
+func TestEditedCallIsNotRunUnedited(t *testing.T) {
+	denied := denyBody("This agent can't run a call whose input was edited, so the request was denied.")
+	var seen logged
+	b := start(t, Options{Logger: seen.logger(), Prompt: answering(Answer{Allow: true, UpdatedInput: json.RawMessage(`{"command":"ls"}`)}, nil)})
+	expect(t, client(t), b.BaseURL(), "codex", shell, 200, denied)
+	b.Close()
+	if !strings.Contains(seen.String(), `"decision":"deny","reason":"interactive_prompt"`) {
+		t.Error(seen.String())
+	}
+	for _, input := range []string{`{"command":"ls"}`, `{}`, `null`, `[]`} {
+		answer := strings.Replace(allowBody, `"allow"`, `"allow","updatedInput":`+input, 1)
+		if got, err := (Hook{Vendor: "codex"}).reshape([]byte(answer)); err != nil || string(got) != denied {
+			t.Errorf("%s: %s, %v", answer, got, err)
+		}
+	}
+}
+
+// TestAnswersAreShapedPerVendor, with the permissions that Codex doesn't know left out.
 func TestAnswersAreShapedPerVendor(t *testing.T) {
-	const head = `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":`
+	const (
+		head     = `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":`
+		noUpdate = `{"behavior":"deny","message":"This agent can't run a call whose input was edited, so the request was denied."}`
+	)
 	for _, x := range []struct {
 		answer        Answer
 		codex, claude string
@@ -147,15 +169,17 @@ func TestAnswersAreShapedPerVendor(t *testing.T) {
 		{Answer{Allow: true}, `{"behavior":"allow"}`, ""},
 		{Answer{Allow: true, Message: "ignored"}, `{"behavior":"allow"}`, ""},
 		{Answer{Allow: true, UpdatedInput: json.RawMessage(`{"command":"ls"}`)},
-			`{"behavior":"allow"}`, `{"behavior":"allow","updatedInput":{"command":"ls"}}`},
+			noUpdate, `{"behavior":"allow","updatedInput":{"command":"ls"}}`},
 		{Answer{Allow: true, UpdatedPermissions: json.RawMessage(` [{"type":"addRules"}]`)},
 			`{"behavior":"allow"}`, `{"behavior":"allow","updatedPermissions":[{"type":"addRules"}]}`},
 		{Answer{UpdatedInput: json.RawMessage(`{}`), UpdatedPermissions: json.RawMessage(`[]`)},
 			`{"behavior":"deny","message":"The request was denied."}`, ""},
 		{Answer{Allow: true, UpdatedInput: json.RawMessage(`[]`)},
-			`{"behavior":"allow"}`, `{"behavior":"deny","message":"Nobody could be asked, so the request was denied."}`},
+			noUpdate, `{"behavior":"deny","message":"Nobody could be asked, so the request was denied."}`},
+		{Answer{Allow: true, UpdatedInput: json.RawMessage{}},
+			noUpdate, `{"behavior":"deny","message":"Nobody could be asked, so the request was denied."}`},
 		{Answer{Allow: true, UpdatedInput: json.RawMessage(`{`)},
-			`{"behavior":"allow"}`, `{"behavior":"deny","message":"Nobody could be asked, so the request was denied."}`},
+			noUpdate, `{"behavior":"deny","message":"Nobody could be asked, so the request was denied."}`},
 		{Answer{Allow: true, UpdatedPermissions: json.RawMessage(`null`)},
 			`{"behavior":"allow"}`, `{"behavior":"deny","message":"Nobody could be asked, so the request was denied."}`},
 	} {

@@ -5,16 +5,22 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os/exec"
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/kandev/kandev-policy/go/policy"
 )
 
 // ErrRevoked is returned for a launch of a reviewer whose token is revoked.
 var ErrRevoked = errors.New("bridge: the reviewer is revoked")
+
+// sendingPatience is how long a revocation waits for answers that are being sent before it cuts them short. Without a
+// client that doesn't read, sending one takes microseconds.
+const sendingPatience = 100 * time.Millisecond
 
 // Reviewer is one launch of an unattended reviewer. It prints without its token.
 type Reviewer struct {
@@ -24,9 +30,10 @@ type Reviewer struct {
 	vendor  string
 	servers []string
 
-	// mu is held for reading while an answer to this reviewer is begun, and for writing to revoke it.
-	mu      sync.RWMutex
+	mu      sync.Mutex
 	revoked bool
+	sending map[*http.ResponseController]struct{} // the answers that are being sent
+	idle    chan struct{}                         // made by Revoke, and closed once nothing is being sent any more
 }
 
 // RegisterReviewer makes a token for one launch of an unattended reviewer. It is good for agents of the vendor ("codex" or
@@ -52,7 +59,8 @@ func (b *Bridge) RegisterReviewer(vendor string, allowlist []string) (*Reviewer,
 	if err != nil {
 		return nil, fmt.Errorf("bridge: %w", err)
 	}
-	r := &Reviewer{bridge: b, token: minted.Token, number: minted.Reviewer, vendor: vendor, servers: minted.Servers}
+	r := &Reviewer{bridge: b, token: minted.Token, number: minted.Reviewer, vendor: vendor, servers: minted.Servers,
+		sending: map[*http.ResponseController]struct{}{}}
 	b.reviewers[r.number] = r
 	return r, nil
 }
@@ -79,33 +87,71 @@ func (r *Reviewer) Number() uint64 { return r.number }
 // Vendor is the vendor that the reviewer is bound to.
 func (r *Reviewer) Vendor() string { return r.vendor }
 
-// Revoke ends the reviewer's token. Once it has returned, no answer that allows is begun, and each request on the token
-// is answered as one on an unknown token. It is idempotent.
+// Revoke ends the reviewer's token. Once it has returned, no answer that allows is begun, nor is the rest of one sent, and
+// each request on the token is answered as one on an unknown token. It is idempotent.
+//
+// It waits for an answer that is being sent. A client that doesn't read holds it up for a tenth of a second at most: then
+// its answer is cut short.
 func (r *Reviewer) Revoke() {
 	r.mu.Lock()
 	r.revoked = true
+	if r.idle == nil {
+		r.idle = make(chan struct{})
+		r.closeIfIdle()
+	}
 	r.mu.Unlock()
 	r.bridge.registry.Revoke(r.token.Expose())
 	r.bridge.mu.Lock()
 	delete(r.bridge.reviewers, r.number)
 	r.bridge.mu.Unlock()
+
+	patience := time.AfterFunc(sendingPatience, r.cutShort)
+	<-r.idle
+	patience.Stop()
+}
+
+// closeIfIdle lets Revoke return unless an answer is being sent. mu is held.
+func (r *Reviewer) closeIfIdle() {
+	if len(r.sending) == 0 {
+		close(r.idle)
+	}
+}
+
+// cutShort lets each answer that is being sent fail.
+func (r *Reviewer) cutShort() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for control := range r.sending {
+		_ = control.SetWriteDeadline(time.Unix(1, 0))
+	}
 }
 
 // Revoked reports whether the token is revoked.
 func (r *Reviewer) Revoked() bool {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.revoked
 }
 
-// whileLive begins an answer unless the reviewer is revoked, which it reports. begin must not wait for anything.
-func (r *Reviewer) whileLive(begin func()) bool {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
+// whileLive sends an answer unless the reviewer is revoked, which it reports. send must wait for nothing but the
+// connection of control, and not set its deadline for writing, which a revocation does to end the wait.
+func (r *Reviewer) whileLive(control *http.ResponseController, send func()) bool {
+	r.mu.Lock()
 	if r.revoked {
+		r.mu.Unlock()
 		return false
 	}
-	begin()
+	r.sending[control] = struct{}{}
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.sending, control)
+		if r.idle != nil {
+			r.closeIfIdle()
+		}
+	}()
+	send()
 	return true
 }
 

@@ -374,7 +374,7 @@ func TestNoAnswerIsBegunOnceRevokeHasReturned(t *testing.T) {
 	r := register(t, b, "codex", "kcap-review")
 	r.Revoke()
 	begun := false
-	if r.whileLive(func() { begun = true }) || begun {
+	if r.whileLive(new(http.ResponseController), func() { begun = true }) || begun {
 		t.Error("an answer was begun")
 	}
 	// And while requests race it.
@@ -393,7 +393,7 @@ func TestNoAnswerIsBegunOnceRevokeHasReturned(t *testing.T) {
 						after = true
 					default:
 					}
-					live := r.whileLive(func() {})
+					live := r.whileLive(new(http.ResponseController), func() {})
 					if after && live {
 						t.Error("begun after the revocation")
 					}

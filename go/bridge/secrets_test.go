@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kandev/kandev-policy/go/policy"
 )
@@ -114,14 +115,24 @@ func TestRecords(t *testing.T) {
 	var seen logged
 	b := start(t, Options{Logger: seen.logger(), Prompt: answering(Answer{Allow: true}, nil)})
 	r := register(t, b, "codex", "kcap-review")
-	c := client(t)
-	post(t, c, r.URL(), "codex", summary)
-	post(t, c, r.URL(), "codex", shell)
-	post(t, c, r.URL(), "codex", "{}")
-	post(t, c, b.BaseURL(), "claude", shell)
-	post(t, c, b.BaseURL(), "gemini", shell)
+	c, records := client(t), 0
+	// An answer comes before its record, and the next may be on a connection of its own.
+	post := func(url, vendor, body string) {
+		post(t, c, url, vendor, body)
+		records++
+		for deadline := time.Now().Add(10 * time.Second); strings.Count(seen.String(), "\n") < records; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%d records at most:\n%s", records-1, seen.String())
+			}
+		}
+	}
+	post(r.URL(), "codex", summary)
+	post(r.URL(), "codex", shell)
+	post(r.URL(), "codex", "{}")
+	post(b.BaseURL(), "claude", shell)
+	post(b.BaseURL(), "gemini", shell)
 	r.Revoke()
-	post(t, c, r.URL(), "codex", summary)
+	post(r.URL(), "codex", summary)
 	b.Close()
 	want := []string{
 		`"level":"INFO","msg":"permission request","decision":"allow","reason":"allowlisted_server","status":200,"vendor":"codex","reviewer":1,"server":"kcap_review","tool":"get_pr_summary","took":`,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"log/slog"
 	"net/http"
 	"os"
@@ -25,6 +26,9 @@ const (
 	notFound = "not_found"
 	tooSlow  = "too_slow"
 )
+
+// lastResort says that a host's logger has panicked. It isn't the default logger, which may end in the same handler.
+var lastResort = log.New(os.Stderr, "", log.LstdFlags)
 
 // serve answers one request: who asks, what, and may they?
 func (b *Bridge) serve(w http.ResponseWriter, r *http.Request) {
@@ -81,17 +85,18 @@ func (b *Bridge) address(r *http.Request) (token, vendor string, ok bool) {
 	return segments[1], segments[2], true
 }
 
-// whileLive begins an answer to a reviewer, who may have been revoked since the decision. The answer goes into a buffer,
-// so nothing that a client does holds a revocation up.
-func (b *Bridge) whileLive(e *exchange, begin func()) {
+// whileLive sends an answer to a reviewer, who may have been revoked since the decision. A revocation waits for it, so it
+// is sent to the operating system: what is left in a buffer of ours would travel after the revocation.
+func (b *Bridge) whileLive(e *exchange, send func()) {
 	if e.reviewer == 0 {
-		begin()
+		send()
 		return
 	}
+	e.limitSending() // before a revocation may cut it short
 	b.mu.Lock()
 	reviewer := b.reviewers[e.reviewer]
 	b.mu.Unlock()
-	if reviewer == nil || !reviewer.whileLive(begin) {
+	if reviewer == nil || !reviewer.whileLive(e.control, send) {
 		e.notFound()
 	}
 }
@@ -106,7 +111,8 @@ type exchange struct {
 	vendor   string // once the token is known
 	reviewer uint64
 
-	status   int // 0: no answer has begun
+	limited  bool // sending has its deadline
+	status   int  // 0: no answer has begun
 	word     string
 	decision policy.Decision
 }
@@ -157,7 +163,16 @@ func (e *exchange) tooSlow() {
 	e.send(http.StatusRequestTimeout, []byte(`{"error":"too_slow"}`), tooSlow, policy.Decision{Kind: policy.Deny})
 }
 
-// send begins the one answer; a later one changes nothing.
+// limitSending sets the deadline for the whole answer, once.
+func (e *exchange) limitSending() {
+	if !e.limited {
+		e.limited = true
+		_ = e.control.SetWriteDeadline(time.Now().Add(e.options.AnswerTimeout))
+	}
+}
+
+// send counts and sends the one answer, down to the operating system: a revocation that returns later finds none of it
+// left here, and nothing that a host's logger does afterwards spoils it. A later answer changes nothing.
 func (e *exchange) send(status int, body []byte, word string, d policy.Decision) {
 	if e.status != 0 {
 		return
@@ -167,17 +182,26 @@ func (e *exchange) send(status int, body []byte, word string, d policy.Decision)
 	header["Content-Type"] = []string{"application/json"}
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	header["Cache-Control"] = []string{"no-store"}
-	_ = e.control.SetWriteDeadline(time.Now().Add(e.options.AnswerTimeout))
+	e.limitSending()
+	if d.Reason != "" {
+		e.options.Decisions.Count(d)
+	}
 	e.w.WriteHeader(status)
 	_, _ = e.w.Write(body)
+	_ = e.control.Flush()
 }
 
-// record counts and writes the log record. Server and tool are the parts of a name that has been parsed, so they hold letters,
+// record writes the log record. Server and tool are the parts of a name that has been parsed, so they hold letters,
 // digits, _ and - only; all else is words and numbers of ours.
+//
+// The answer has been sent, so a handler that panics costs the record alone, and not the connection. What it panics with is
+// the host's and may hold anything: its type says enough.
 func (e *exchange) record(ctx context.Context) {
-	if e.decision.Reason != "" {
-		e.options.Decisions.Count(e.decision)
-	}
+	defer func() {
+		if value := recover(); value != nil {
+			lastResort.Printf("bridge: the logger panicked with a %T, so a record is lost", value)
+		}
+	}()
 	level := slog.LevelInfo
 	if e.status == http.StatusNotFound {
 		level = slog.LevelDebug // anybody on the machine can cause these

@@ -110,12 +110,16 @@ func TestBridge(t *testing.T) {
 	if err := program.Wait(); err != nil {
 		t.Error(err)
 	}
+	if text := records.String(); strings.Count(text, "level=INFO ") != 3 ||
+		strings.Count(text, `level=DEBUG msg="permission request" decision=deny reason=not_found status=404 `) != 1 {
+		t.Error(text)
+	}
 	for _, url := range []string{shared, reviewer} {
 		if strings.Contains(records.String(), url[strings.LastIndexByte(url, '/')+1:]) {
 			t.Error("a token is among the records")
 		}
 	}
-	if got := strings.Count(records.String(), `msg="permission request"`); got != 3 {
+	if got := strings.Count(records.String(), `msg="permission request"`); got != 4 {
 		t.Errorf("%d records:\n%s", got, records.String())
 	}
 }

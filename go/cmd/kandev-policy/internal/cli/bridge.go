@@ -38,7 +38,8 @@ The lines that you type:
   quit                    end the bridge, as the end of input does
 
 A URL is the value of ` + bridge.EnvURL + ` for an agent; it holds a secret, which is why a host puts it into the agent's
-environment and nowhere else. Records of what was decided go to standard error.`,
+environment and nowhere else. Records of what was answered go to standard error, those of a
+404 (an unknown or revoked token, another vendor or path) at debug level.`,
 		Example: `  kandev-policy bridge
   kandev-policy bridge --enable codex,claude --catalog catalog.json`,
 		Args: cobra.NoArgs,
@@ -52,7 +53,7 @@ environment and nowhere else. Records of what was decided go to standard error.`
 			desk := &desk{out: screen.New(streams.Out), questions: make(chan question), gone: make(chan int)}
 			b, err := bridge.Start(ctx, bridge.Options{
 				Prompt:             desk.ask,
-				Logger:             slog.New(slog.NewTextHandler(streams.Err, nil)),
+				Logger:             slog.New(slog.NewTextHandler(streams.Err, &slog.HandlerOptions{Level: slog.LevelDebug})),
 				EnabledVendors:     vendors,
 				ResultChannelScope: scope,
 				Catalog:            catalog,
