@@ -20,7 +20,7 @@ unset CARGO_TARGET_DIR
 # Without optimisation the documents of 16 MiB take ten times as long as building does.
 export CARGO_PROFILE_DEV_OPT_LEVEL=3 CARGO_PROFILE_DEV_DEBUG=0 CARGO_INCREMENTAL=1 CARGO_TERM_COLOR=never
 groups=(
-    "--test vectors"
+    "--test vectors --test encoded"
     "--lib --test api --test registry --test guard"
     "--test registry_abi --test properties --test reachability"
     "--test bad_input --test allocations --test specification"
