@@ -57,13 +57,15 @@ beside Python env PYTHONPATH="$work/beside" python3 -c 'import kandev_policy; as
 need mono mono-mcs mono-runtime
 need mcs mono-mcs
 mcs -nologo -warnaserror -out:"$work/replay.exe" csharp/*.cs
-csharp() {
+here=$PWD
+csharp() { # program FILE…
+    local program=$1
+    shift
     # shellcheck disable=SC2317 # called by name
-    python3 vectors.py "$@" | mono --debug "$work/replay.exe" "$(cat "$@" | wc -l)"
+    python3 "$here/vectors.py" "$@" | mono --debug "$program" "$(cat "$@" | wc -l)"
 }
 export -f csharp
-export work
-host C# bash -o pipefail -c 'csharp "$@"' csharp
+export here
+host C# bash -o pipefail -c 'csharp "$@"' csharp "$work/replay.exe"
 cp "$work/replay.exe" "$work/beside"
-export BESIDE=$work/beside/replay.exe
-beside C# bash -o pipefail -c 'cd "$0" && shift && python3 vectors.py "$@" | mono "$BESIDE" "$(cat "$@" | wc -l)"' "$PWD" - "${vectors[@]}"
+beside C# bash -o pipefail -c 'csharp "$@"' csharp "$work/beside/replay.exe" "${vectors[@]}"
